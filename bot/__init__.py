@@ -1,0 +1,1 @@
+"""The shell: Slack, time, disk, environment, terminal and playground."""

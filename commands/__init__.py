@@ -1,0 +1,1 @@
+"""Questions: one module per question, Ask -> Answer -> Page. Knows no Slack."""

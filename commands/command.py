@@ -1,0 +1,80 @@
+"""Ask, Answer and the things every command needs. Pure values and protocols.
+
+A command is one module: ``answer(ask, world) -> <its own frozen Answer dataclass>`` and
+``page(answer) -> Page``. ``commands.table.COMMANDS`` lists them all; help, parser, Slack manifest
+and docs read that table.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from capacity.errors import Gap
+from capacity.model import Fleet
+from commands.page import Page
+from gitops.people import People
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks: a person's id in people.yaml ("" when unknown) and their teams."""
+
+    person: str = ""
+    teams: tuple[str, ...] = ()
+    time_zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A parsed question: the command's word, its arguments and ``--name value`` options."""
+
+    word: str
+    args: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    asker: Asker = Asker()
+    attachment: str = ""
+
+
+class Answer(Protocol):
+    """What every answer carries beside its own data."""
+
+    @property
+    def as_of(self) -> datetime: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def gaps(self) -> tuple[Gap, ...]: ...
+
+
+class World(Protocol):
+    """What commands may look at; filled by ``bot.wiring``, faked by hand in tests."""
+
+    def now(self) -> datetime: ...
+    def fleet(self) -> Fleet:
+        """A consistent read of the cluster; raises SourceDown if it never was readable."""
+        ...
+
+    def people(self) -> People:
+        """The people map of the GitOps repository."""
+        ...
+
+    def pending_order(self, cluster_queue: str) -> tuple[str, ...] | None:
+        """Uids of pending workloads in Kueue's order (visibility API); None if it is absent."""
+        ...
+
+    def meter(self) -> Any:
+        """The GPU meter (``commands.usage.Meter``); raises SourceDown when Prometheus is down."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One question people can ask, and how it is answered and shown."""
+
+    word: str
+    usage: str
+    summary: str
+    examples: tuple[str, ...]
+    answer: Callable[[Ask, World], Any]
+    page: Callable[[Any], Page]

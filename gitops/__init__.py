@@ -1,0 +1,1 @@
+"""Changes: request, policy, edit, pull request, approvals, rollout. Knows no Slack."""

@@ -1,0 +1,49 @@
+"""Who is who: people, teams and groups of ``gpubot/people.yaml``. [pure]"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class PersonEntry:
+    """One person: the canonical id that Slack and forge accounts map to."""
+
+    id: str
+    name: str
+    slack: str = ""
+    forge: str = ""
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """A team: its members, its owners, and the queues and namespaces it answers for."""
+
+    name: str
+    members: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    cluster_queues: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """The whole map; an empty one knows nobody and so allows nothing."""
+
+    people: Mapping[str, PersonEntry] = field(default_factory=dict)
+    teams: Mapping[str, Team] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def by_slack(self, user: str) -> PersonEntry | None:
+        """Return the one person with this Slack user id; None if none or more than one has it."""
+        found = [p for p in self.people.values() if p.slack and p.slack == user]
+        return found[0] if len(found) == 1 else None
+
+    def teams_of(self, person: str) -> tuple[Team, ...]:
+        """Return the teams that the person is a member or owner of."""
+        return tuple(t for t in self.teams.values() if person in t.members + t.owners)
+
+    def team_of_queue(self, cluster_queue: str) -> Team | None:
+        """Return the team that answers for this ClusterQueue, if any."""
+        return next((t for t in self.teams.values() if cluster_queue in t.cluster_queues), None)

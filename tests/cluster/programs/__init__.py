@@ -1,0 +1,114 @@
+"""What is built: one Go module per program, and the binaries and data files that are taken from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+KUBERNETES_VERSION = "v1.36.3"
+KUBERNETES_MINOR = "1.36"
+
+# Kueue reads the server's version and exits when it is the placeholder of an unstamped build.
+_KUBERNETES_STAMP = (
+    f"-X k8s.io/component-base/version.gitVersion={KUBERNETES_VERSION}"
+    f" -X k8s.io/component-base/version.gitMajor={KUBERNETES_MINOR.split('.')[0]}"
+    f" -X k8s.io/component-base/version.gitMinor={KUBERNETES_MINOR.split('.')[1]}"
+    f" -X k8s.io/client-go/pkg/version.gitVersion={KUBERNETES_VERSION}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Files of a Go module that its program needs at run time, copied beside the binaries."""
+
+    module: str
+    source: str
+    """A path inside the module: a folder (copied whole) or a glob pattern for files."""
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One Go module under this folder, and what is taken out of it."""
+
+    name: str
+    binaries: tuple[tuple[str, str], ...]
+    """Pairs of (file name, Go package)."""
+    data: tuple[Data, ...] = ()
+    tags: str = ""
+    cgo: bool = False
+    stamp: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """Where its go.mod and go.sum are kept."""
+        return HERE / self.name
+
+    @property
+    def build_flags(self) -> tuple[str, ...]:
+        """The flags of `go build` that decide what the binary is."""
+        linker = " ".join(part for part in ("-s -w", self.stamp) if part)
+        flags = ["-trimpath", "-buildvcs=false", f"-ldflags={linker}"]
+        return tuple(flags + ([f"-tags={self.tags}"] if self.tags else []))
+
+
+def _kubernetes(*names: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, f"k8s.io/kubernetes/cmd/{name}") for name in names)
+
+
+def _flux(name: str) -> Program:
+    module = f"github.com/fluxcd/{name}"
+    return Program(name, ((name, module),), (Data(module, "config/crd/bases", "crds"),))
+
+
+_KUEUE = "sigs.k8s.io/kueue"
+_KWOK = "sigs.k8s.io/kwok"
+_GITEA = "code.gitea.io/gitea"
+_PROMETHEUS = "github.com/prometheus/prometheus/cmd"
+
+# In order of need: what the most tests wait for is built first.
+PROGRAMS: dict[str, Program] = {
+    program.name: program
+    for program in (
+        Program("etcd", (("etcd", "go.etcd.io/etcd/server/v3"),)),
+        Program(
+            "kubernetes",
+            _kubernetes("kube-apiserver", "kubectl", "kube-controller-manager", "kube-scheduler"),
+            stamp=_KUBERNETES_STAMP,
+        ),
+        Program(
+            "kueue",
+            (("kueue", f"{_KUEUE}/cmd/kueue"),),
+            (
+                Data(_KUEUE, "config/components/crd/bases", "crds"),
+                Data(_KUEUE, "config/components/webhook/manifests.yaml", "webhook"),
+            ),
+        ),
+        Program(
+            "prometheus",
+            (("prometheus", f"{_PROMETHEUS}/prometheus"), ("promtool", f"{_PROMETHEUS}/promtool")),
+            tags="remove_all_sd netgo",
+        ),
+        Program(
+            "kwok",
+            (("kwok", f"{_KWOK}/cmd/kwok"),),
+            (
+                Data(_KWOK, "kustomize/stage/node/fast/*.yaml", "stages/node"),
+                Data(_KWOK, "kustomize/stage/pod/fast/*.yaml", "stages/pod"),
+            ),
+        ),
+        Program("kube-state-metrics", (("kube-state-metrics", "k8s.io/kube-state-metrics/v2"),)),
+        Program(
+            "gitea",
+            (("gitea", _GITEA),),
+            tuple(Data(_GITEA, name, f"static/{name}") for name in ("templates", "options", "public")),
+            tags="sqlite sqlite_unlock_notify",
+            cgo=True,
+        ),
+        _flux("source-controller"),
+        _flux("kustomize-controller"),
+        Program("helm", (("helm", "helm.sh/helm/v3/cmd/helm"),)),
+        Program("kustomize", (("kustomize", "sigs.k8s.io/kustomize/kustomize/v5"),)),
+    )
+}
