@@ -94,8 +94,8 @@ PROGRAMS: dict[str, Program] = {
             "kwok",
             (("kwok", f"{_KWOK}/cmd/kwok"),),
             (
-                Data(_KWOK, "kustomize/stage/node/fast/*.yaml", "stages/node"),
-                Data(_KWOK, "kustomize/stage/pod/fast/*.yaml", "stages/pod"),
+                Data(_KWOK, "kustomize/stage/node/fast/node-*.yaml", "stages/node"),
+                Data(_KWOK, "kustomize/stage/pod/fast/pod-*.yaml", "stages/pod"),
             ),
         ),
         Program("kube-state-metrics", (("kube-state-metrics", "k8s.io/kube-state-metrics/v2"),)),
