@@ -16,9 +16,9 @@ from capacity.model import (
     ClusterQueue,
     Cohort,
     Condition,
-    Fleet,
     FlavorQuotas,
     FlavorResource,
+    Fleet,
     LocalQueue,
     Owner,
     PodSet,
@@ -137,7 +137,7 @@ def a_workload(
     queue: str = "research",
     flavor: str | None = None,
     state: str = "Pending",
-    created: datetime = ago(minutes=10),
+    created: datetime | None = None,
     since: datetime | None = None,
     kind: str = "Job",
     **changes: Any,
@@ -147,6 +147,7 @@ def a_workload(
     ``state`` is Kueue's word: Pending, QuotaReserved, Admitted or Finished; the last three hold
     quota of ``flavor`` (h100 unless given), reserved at ``since``.
     """
+    created = created or ago(minutes=10)
     since = since or created + timedelta(minutes=1)
     conditions: list[Condition] = []
     admission = None
