@@ -1,0 +1,196 @@
+"""Settings: the only reader of the environment and of the configuration file.
+
+Every field is ``GPUBOT_<FIELD>`` in the environment or ``<field>`` in the TOML file that
+``GPUBOT_CONFIG`` names; the environment wins. An unknown name is refused at start, because a typo
+in a limit or a token must never silently mean the default.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import model_validator as validates
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from capacity.errors import UsageError
+
+PREFIX = "GPUBOT_"
+CONFIG = "GPUBOT_CONFIG"
+# Read by the test suite, which may run a command with them in its environment.
+OF_THE_TESTS = {
+    "GPUBOT_SHARED",
+    "GPUBOT_UPDATE_GOLDEN",
+    "GPUBOT_REQUIRE_ALL",
+    "GPUBOT_CONFORMANCE_TREES",
+}
+
+
+def _comma_separated(value: Any) -> Any:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+def _known_zone(name: str) -> str:
+    if name not in available_timezones():
+        raise ValueError("not an IANA time zone, like Europe/Berlin")
+    return name
+
+
+def _secret(token_start: str) -> AfterValidator:
+    def check(value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().startswith(token_start):
+            raise ValueError(f"a token of this kind starts with {token_start}")
+        return value
+
+    return AfterValidator(check)
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_comma_separated)]
+Zone = Annotated[str, AfterValidator(_known_zone)]
+
+
+class Settings(BaseSettings):
+    """Everything an operator decides; times are in seconds, secrets never print."""
+
+    model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    # Slack
+    slack_mode: Literal["socket", "http"] = "socket"
+    """How Slack reaches the bot: ``socket`` needs no inbound path, ``http`` a public address."""
+    slack_bot_token: Annotated[SecretStr | None, _secret("xoxb-")] = None
+    """The bot user's token. Without it the bot doesn't run, but ``gpubot ask`` does."""
+    slack_app_token: Annotated[SecretStr | None, _secret("xapp-")] = None
+    """The app-level token with ``connections:write``; needed in socket mode."""
+    slack_signing_secret: SecretStr | None = None
+    """Verifies that a request comes from Slack; needed in http mode."""
+    slack_base_url: str = Field(default="https://slack.com/api/", pattern=r"^https?://.+/$")
+    """Slack's Web API. Another host is for the playground: the bot then answers only there."""
+    slack_team_ids: Names = ()
+    """Workspaces (T...) or organisations (E...) whose people are served. Empty: the token's own
+    workspace, so that a shared channel never lets another company in."""
+    requests_channel: str = Field(default="", pattern=r"^([CG][A-Z0-9]+)?$")
+    """Id of the channel that holds every request's card. Empty: no requests are taken."""
+
+    # Kubernetes, read only
+    cluster: str = "default"
+    """The cluster's name, as answers and the repository's layout spell it."""
+    kube_server: str = ""
+    """The API server's address. Empty: from the kubeconfig or the pod's service account."""
+    kube_token: SecretStr | None = None
+    """A bearer token for ``kube_server``."""
+    kube_ca_file: Path | None = None
+    """The certificate authority of ``kube_server``. None: the system's."""
+    kubeconfig: Path | None = None
+    """A kubeconfig file. None, with no ``kube_server``: the pod's service account."""
+    kube_context: str = ""
+    """The context in the kubeconfig. Empty: its current one."""
+    visibility_url: str = ""
+    """Kueue's visibility API, when it isn't aggregated into the API server."""
+
+    # Prometheus
+    prometheus_url: str = ""
+    """Prometheus or a compatible store. Empty: answers about use say that it isn't configured."""
+    prometheus_token: SecretStr | None = None
+    """A bearer token for it."""
+    dcgm_labels: Literal["pod", "exported_pod"] = "pod"
+    """Which label of DCGM's series names the workload's pod: ``exported_pod`` when Prometheus
+    scrapes the exporter with ``honor_labels: false``."""
+
+    # The GitOps repository
+    repository: str = ""
+    """Path of the bare repository whose main branch the cluster follows."""
+    repository_branch: str = "main"
+    """The branch that the cluster follows."""
+
+    # The bot itself
+    database_url: str = "sqlite:///gpubot.db"
+    """Where requests, votes and the audit live. PostgreSQL when more than one replica runs."""
+    listen_host: str = "127.0.0.1"
+    """Where health, metrics and http mode listen. Loopback unless a network must reach it."""
+    listen_port: int = Field(default=8080, ge=0, le=65535)
+    """0 picks a free port."""
+    workers: int = Field(default=8, ge=1, le=64)
+    """Threads that answer. An answer takes well under a second; sources are given 5."""
+    waiting: int = Field(default=64, ge=1, le=10_000)
+    """Answers that may wait for a thread; above it people are told to ask again."""
+    poll_seconds: float = Field(default=5.0, ge=0.2, le=600)
+    """How often open requests are moved on: the forge read, the cluster looked at."""
+    digest_cron: str = "0 9 * * mon"
+    """When digests are due: five cron fields, in ``digest_time_zone``."""
+    digest_time_zone: Zone = "UTC"
+    """An IANA zone, so that nine o'clock stays nine o'clock across daylight saving."""
+    log_format: Literal["console", "json"] = "console"
+    """``json`` for a log collector."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """The libraries of Slack never log below INFO: their DEBUG prints whole payloads."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The given values only; ``load`` puts the file and the environment together."""
+        return (init_settings,)
+
+    @validates(mode="after")
+    def _tokens_fit_the_mode(self) -> Self:
+        if self.slack_bot_token is None:
+            return self
+        if self.slack_mode == "socket" and self.slack_app_token is None:
+            raise ValueError("socket mode needs GPUBOT_SLACK_APP_TOKEN")
+        if self.slack_mode == "http" and self.slack_signing_secret is None:
+            raise ValueError("http mode needs GPUBOT_SLACK_SIGNING_SECRET")
+        return self
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone of the digests."""
+        return ZoneInfo(self.digest_time_zone)
+
+
+def load(environ: Mapping[str, str] = os.environ) -> Settings:
+    """Return the settings, or raise one UsageError that names every field that is off."""
+    given = {name: value for name, value in environ.items() if name.startswith(PREFIX)}
+    path = given.pop(CONFIG, "")
+    values = {} if not path else _file(Path(path))
+    values |= {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in given.items()
+        if name not in OF_THE_TESTS
+    }
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        raise UsageError(_sentence(error), "See the settings page of the documentation.") from error
+
+
+def _file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise UsageError(f"{CONFIG} names {path}, which is not a file.")
+    try:
+        return TomlConfigSettingsSource(Settings, path)()
+    except ValueError as error:
+        raise UsageError(f"{path} is not valid TOML: {error}.") from error
+
+
+def _sentence(error: ValidationError) -> str:
+    faults = []
+    for fault in error.errors(include_input=False, include_url=False):
+        name = PREFIX + "_".join(str(part) for part in fault["loc"]).upper()
+        unknown = fault["type"] == "extra_forbidden"
+        text = "no such setting" if unknown else fault["msg"].removeprefix("Value error, ")
+        faults.append(f"{name}: {text}" if fault["loc"] else text)
+    return "The settings don't hold: " + "; ".join(faults) + "."
