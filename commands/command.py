@@ -1,4 +1,4 @@
-"""Ask, Answer and the things every command needs. Pure values and protocols.
+"""[pure] Ask, Answer and the things every command needs.
 
 A command is one module: ``answer(ask, world) -> <its own frozen Answer dataclass>`` and
 ``page(answer) -> Page``. ``commands.table.COMMANDS`` lists them all; help, parser, Slack manifest

@@ -1,4 +1,4 @@
-"""A page: what an answer looks like, before Slack, terminal or JSON. Pure values.
+"""[pure] A page: what an answer looks like, before Slack, terminal or JSON.
 
 A command turns its Answer into a Page; ``bot.blocks`` renders a Page to Block Kit and ``bot.text``
 to plain text. Plain strings in a line are data and are always escaped by the renderers.
@@ -32,9 +32,13 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """A moment (aware, UTC), shown in the reader's zone where the medium can."""
+    """A moment (aware, UTC), shown in the reader's zone where the medium can.
+
+    ``clock`` shows the time of day with seconds and no date: for moments that are close to now.
+    """
 
     at: datetime
+    clock: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +80,14 @@ class Table:
     """Rows under headers, at most four narrow columns so that a phone shows them.
 
     ``caption`` names the table for screen readers. ``numeric`` are right-aligned column indexes.
+    ``more`` is the question that shows rows a renderer must cut ("queue research 2").
     """
 
     headers: tuple[str, ...]
     rows: tuple[tuple[Line, ...], ...]
     caption: str = ""
     numeric: tuple[int, ...] = ()
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +116,7 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart as data: ``series`` is (name, values) over ``labels``; ``alt`` says the same in words."""
+    """A chart as data: ``series`` is (name, values) over ``labels``; ``alt`` says it in words."""
 
     title: str
     labels: tuple[str, ...]
@@ -121,9 +127,9 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A button: ``action`` is the verb that bot/ dispatches on, ``value`` ids only, never authority.
+    """A button: ``action`` is the verb that bot/ dispatches on; ``value`` is never authority.
 
-    ``ask:...`` verbs re-ask: value is the command text ("queue research").
+    The verb ``ask`` re-asks: its value is the command text ("queue research").
     """
 
     label: str
@@ -161,5 +167,5 @@ def _word(span: Span) -> str:
             return text
         case Person(id=who):
             return f"@{who}"
-        case Time(at=at):
-            return f"{at:%Y-%m-%d %H:%M} UTC"
+        case Time(at=at, clock=clock):
+            return f"{at:%H:%M:%S} UTC" if clock else f"{at:%Y-%m-%d %H:%M} UTC"
