@@ -1,7 +1,7 @@
-"""The forge: where pull requests live. Values, named failures and the protocol. [pure]
+"""The forge, where pull requests live: its values, named failures and the protocol.
 
 Every call may be repeated without harm: a pull request is found by its branch before it is made,
-a comment by its key, a status is set to a value, a merge names the head that it expects.
+a comment by its key, a status is set to a value, a merge names the head that it expects. [pure]
 """
 
 from collections.abc import Mapping
@@ -123,6 +123,10 @@ class Forge(Protocol):
 
         A pull request of this branch in any state is returned as it is, never doubled or reopened.
         """
+        ...
+
+    def find(self, branch: str) -> PullRequest | None:
+        """Find the pull request of this branch in whatever state it is; None if there never was."""
         ...
 
     def read(self, number: int) -> PullRequest:

@@ -1,6 +1,6 @@
-"""Who is who: people, teams and groups of ``gpubot/people.yaml``. [pure]
+"""Who is who: people, teams and groups of ``gpubot/people.yaml``.
 
-The file is parsed by ``gitops.people_file``; here are the values and who an account belongs to.
+The file is parsed by ``gitops.people_file``; here are the values, and whose an account is. [pure]
 """
 
 from collections.abc import Mapping
