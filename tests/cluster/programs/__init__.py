@@ -7,13 +7,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 KUBERNETES_VERSION = "v1.36.3"
-KUBERNETES_MINOR = "1.36"
 
 # Kueue reads the server's version and exits when it is the placeholder of an unstamped build.
 _KUBERNETES_STAMP = (
     f"-X k8s.io/component-base/version.gitVersion={KUBERNETES_VERSION}"
-    f" -X k8s.io/component-base/version.gitMajor={KUBERNETES_MINOR.split('.')[0]}"
-    f" -X k8s.io/component-base/version.gitMinor={KUBERNETES_MINOR.split('.')[1]}"
+    f" -X k8s.io/component-base/version.gitMajor=1"
+    f" -X k8s.io/component-base/version.gitMinor=36"
     f" -X k8s.io/client-go/pkg/version.gitVersion={KUBERNETES_VERSION}"
 )
 
@@ -102,7 +101,9 @@ PROGRAMS: dict[str, Program] = {
         Program(
             "gitea",
             (("gitea", _GITEA),),
-            tuple(Data(_GITEA, name, f"static/{name}") for name in ("templates", "options", "public")),
+            tuple(
+                Data(_GITEA, name, f"static/{name}") for name in ("templates", "options", "public")
+            ),
             tags="sqlite sqlite_unlock_notify",
             cgo=True,
         ),
