@@ -75,7 +75,7 @@ class Settings(BaseSettings):
     slack_base_url: str = Field(default="https://slack.com/api/", pattern=r"^https?://.+/$")
     """Slack's Web API. Another host is for the playground: the bot then answers only there."""
     slack_team_ids: Names = ()
-    """Workspaces (T...) or organisations (E...) whose people are served. Empty: the token's own
+    """Workspaces (T..., on a grid the E... too) whose people are served. Empty: the token's own
     workspace, so that a shared channel never lets another company in."""
     requests_channel: str = Field(default="", pattern=r"^([CG][A-Z0-9]+)?$")
     """Id of the channel that holds every request's card. Empty: no requests are taken."""

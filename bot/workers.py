@@ -39,7 +39,7 @@ class Workers:
         return self._taken
 
     async def run(self, call: Callable[..., T], *args: object) -> T:
-        """Run ``call`` on a thread and return its result; raises BusyError when the queue is full."""
+        """Run ``call`` on a thread and return its result; raises BusyError when none can wait."""
         with self._lock:
             if self._taken >= self._capacity:
                 raise BusyError

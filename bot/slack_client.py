@@ -1,0 +1,136 @@
+"""Slack's Web API as the bot uses it: sends plain values, raises our errors.
+
+Retries are explicit. A lost connection is retried only where the call may be repeated: a message
+that was posted but not answered for must not be posted twice. Being told to slow down is obeyed
+inside the call when it is short; the outbox, which can wait, gets the advice instead.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry.builtin_async_handlers import (
+    AsyncConnectionErrorRetryHandler,
+    AsyncRateLimitErrorRetryHandler,
+)
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.blocks import Message
+from capacity.errors import GpubotError, SourceDown
+
+# A response address is a right to post that comes in from outside: only Slack's hosts get one.
+RESPONSE_HOSTS = {"hooks.slack.com", "hooks.slack-gov.com"}
+TIMEOUT = 10
+QUIET = {"unfurl_links": False, "unfurl_media": False, "link_names": False, "parse": "none"}
+DOWN = (aiohttp.ClientError, TimeoutError)
+
+
+class SlackDown(SourceDown):
+    """Slack doesn't answer or says to slow down; ``retry_after`` is its advice in seconds."""
+
+    def __init__(self, retry_after: float | None = None, *, detail: str = "") -> None:
+        super().__init__("Slack", None, detail=detail)
+        self.retry_after = retry_after
+
+
+class SlackRefused(GpubotError):
+    """Slack answers that it won't; ``code`` is its own word ("channel_not_found")."""
+
+    def __init__(self, code: str, method: str) -> None:
+        super().__init__(f"Slack refused {method}: {code}.", "Nothing was changed.")
+        self.code = code
+
+
+class SlackClient:
+    """One workspace's bot. Made on the event loop, closed with ``close``."""
+
+    def __init__(self, token: str, base_url: str) -> None:
+        self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT))
+        self._own = urlsplit(base_url)
+        self.web = self._client(
+            token,
+            base_url,
+            AsyncConnectionErrorRetryHandler(max_retry_count=2),
+            AsyncRateLimitErrorRetryHandler(max_retry_count=2),
+        )
+        self._once = self._client(token, base_url)
+
+    def _client(self, token: str, base_url: str, *retries: Any) -> AsyncWebClient:
+        return AsyncWebClient(
+            token, base_url, TIMEOUT, session=self._session, retry_handlers=list(retries)
+        )
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    async def call(self, method: str, *, once: bool = False, **arguments: Any) -> dict[str, Any]:
+        """Call a method; ``once`` never repeats it. Raises SlackDown or SlackRefused."""
+        client = self._once if once else self.web
+        try:
+            response = await client.api_call(method, json=arguments)
+        except SlackApiError as error:
+            raise _ours(error, method) from error
+        except DOWN as error:
+            raise SlackDown(detail=f"{method}: {error!r}") from error
+        return dict(response.data) if isinstance(response.data, dict) else {}
+
+    async def post(self, channel: str, message: Message, thread: str = "") -> str:
+        """Post a message, once; return its timestamp, which is its name."""
+        where: dict[str, Any] = {"channel": channel} | ({"thread_ts": thread} if thread else {})
+        sent = await self.call("chat.postMessage", once=True, **where, **_body(message), **QUIET)
+        return str(sent["ts"])
+
+    async def edit(self, channel: str, ts: str, message: Message) -> None:
+        """Replace a message's content; nobody is notified."""
+        where: dict[str, Any] = {"channel": channel, "ts": ts}
+        await self.call("chat.update", **where, **_body(message), link_names=False, parse="none")
+
+    async def whisper(self, channel: str, user: str, message: Message, thread: str = "") -> None:
+        """Show a message to one person in a channel; to a person who isn't in it, directly."""
+        where: dict[str, Any] = {"channel": channel, "user": user}
+        where |= {"thread_ts": thread} if thread else {}
+        try:
+            await self.call("chat.postEphemeral", once=True, **where, **_body(message), **QUIET)
+        except SlackRefused as refused:
+            if refused.code not in {"user_not_in_channel", "not_in_channel", "channel_not_found"}:
+                raise
+            await self.post(user, message)
+
+    async def respond(self, url: str, message: Message, **how: Any) -> None:
+        """Answer through a payload's response address; raises SlackRefused for a foreign host."""
+        if not self.may_respond(url):
+            raise SlackRefused("response_url is not Slack's", "respond")
+        body = _body(message) | how
+        try:
+            # A redirect would lead the message past the check of the host.
+            async with self._session.post(url, json=body, allow_redirects=False) as response:
+                if response.status == 429 or response.status >= 500:
+                    raise SlackDown(detail=f"respond: {response.status}")
+                if response.status != 200:
+                    raise SlackRefused(str(response.status), "respond")
+        except DOWN as error:
+            raise SlackDown(detail=f"respond: {error!r}") from error
+
+    def may_respond(self, url: str) -> bool:
+        """Whether the address is Slack's, or the playground's when that is the Web API."""
+        parts = urlsplit(url)
+        if self._own.hostname == "slack.com":
+            return parts.scheme == "https" and parts.netloc in RESPONSE_HOSTS
+        return (parts.scheme, parts.netloc) == (self._own.scheme, self._own.netloc)
+
+
+def _body(message: Message) -> dict[str, Any]:
+    return {"text": message.text, "blocks": message.blocks}
+
+
+def _ours(error: SlackApiError, method: str) -> GpubotError:
+    headers: Mapping[str, str] = error.response.headers or {}
+    code = str(error.response.get("error") or error.response.status_code)
+    if error.response.status_code == 429 or code == "ratelimited":
+        after = next((v for k, v in headers.items() if k.lower() == "retry-after"), "1")
+        return SlackDown(float(after), detail=f"{method}: {code}")
+    if error.response.status_code >= 500 or code in {"internal_error", "fatal_error"}:
+        return SlackDown(detail=f"{method}: {code}")
+    return SlackRefused(code, method)

@@ -1,0 +1,74 @@
+"""Socket Mode: the connection that Slack sends payloads through.
+
+Slack may hand over the same envelope twice, on the old and on the new connection. Each envelope is
+dispatched once, and a repetition is answered with what the first one was answered with.
+"""
+
+import asyncio
+import json
+import time
+from collections import OrderedDict
+from typing import Any
+
+import structlog
+from aiohttp import WSMessage
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.response import BoltResponse
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+
+from bot.metrics import Metrics
+
+log = structlog.get_logger(__name__)
+MOST_ENVELOPES = 10_000
+# Reconnecting doesn't help here, though the client keeps trying: somebody must act.
+FINAL = {"link_disabled": "Socket Mode was switched off for this app"}
+
+
+class Socket(AsyncSocketModeHandler):
+    """The connection, with duplicates recognised and the time to the ack measured."""
+
+    def __init__(self, app: AsyncApp, app_token: str, metrics: Metrics) -> None:
+        super().__init__(app, app_token, ping_interval=5)
+        self._metrics = metrics
+        self._answers: OrderedDict[str, asyncio.Future[BoltResponse]] = OrderedDict()
+        self.trouble = ""
+        self.client.on_message_listeners.append(self._notice)
+
+    async def handle(self, client: AsyncBaseSocketModeClient, req: SocketModeRequest) -> None:
+        start = time.time()
+        answer = self._answers.get(req.envelope_id)
+        if answer is None:
+            answer = asyncio.ensure_future(run_async_bolt_app(self.app, req))
+            self._answers[req.envelope_id] = answer
+            if len(self._answers) > MOST_ENVELOPES:
+                self._answers.popitem(last=False)
+        else:
+            self._metrics.duplicates.labels("envelope_id").inc()
+        response = await asyncio.shield(answer)
+        await send_async_response(client, req, response, start)
+        self._metrics.acks.labels(req.type).observe(time.time() - start)
+
+    async def join(self) -> None:
+        """Connect, and stay connected; keeps trying when Slack is away."""
+        await self.connect_async()  # type: ignore[no-untyped-call]  # the SDK's own lack
+
+    async def leave(self) -> None:
+        """Close the connection, so that Slack sends nothing more into it."""
+        await self.close_async()  # type: ignore[no-untyped-call]  # the SDK's own lack
+
+    async def connected(self) -> bool:
+        """Whether payloads can arrive now."""
+        return not self.trouble and bool(await self.client.is_connected())
+
+    async def _notice(self, message: WSMessage) -> None:
+        frame: dict[str, Any] = json.loads(message.data) if message.data[:1] == "{" else {}
+        if frame.get("type") == "hello":
+            self.trouble = ""
+            log.info("connected to Slack", connections=frame.get("num_connections"))
+        elif frame.get("type") == "disconnect":
+            reason = str(frame.get("reason", ""))
+            self.trouble = FINAL.get(reason, "")
+            log.warning("Slack ends the connection", reason=reason)
