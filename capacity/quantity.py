@@ -130,4 +130,4 @@ def _binary_text(value: Decimal) -> str:
     while power < len(_BINARY) - 1 and whole % 1024 == 0:
         whole //= 1024
         power += 1
-    return f"{whole}{_BINARY[power]}"
+    return f"{whole}{_BINARY[power]}" if power else _decimal_text(value)

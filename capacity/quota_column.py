@@ -94,6 +94,23 @@ class Column:
 
     def potential(self) -> list[int]:
         """Return what every node could hold at most if nothing were used, by number."""
+        if self.large:
+            return self._large_potential()
+        values: list[int] = []
+        push = values.append
+        for up, own, stored, quota in zip(
+            self.shape.up, self.subtree, self.stored, self.quota, strict=True
+        ):
+            if up == ROOT:
+                push(own)
+                continue
+            most = own - stored + values[up]
+            if quota is not None and quota.borrowing_limit is not None:
+                most = min(most, own + quota.borrowing_limit)
+            push(most)
+        return values
+
+    def _large_potential(self) -> list[int]:
         values: list[int] = []
         for number, up in enumerate(self.shape.up):
             values.append(self._potential(number, 0 if up == ROOT else values[up]))
@@ -136,6 +153,25 @@ class Column:
             self.usage[number] += used
 
     def _settle(self, number: int) -> None:
+        if self.large:
+            self._settle_large(number)
+            return
+        quota, subtree, usage = self.quota[number], self.subtree[number], self.usage[number]
+        local = 0
+        if quota is not None and quota.lending_limit is not None:
+            local = max(0, subtree - quota.lending_limit)
+        stored = self.stored[number] = subtree - local
+        used = self.used[number] = usage - local if usage > local else 0
+        if self.shape.up[number] == ROOT:
+            self.spare[number] = subtree - usage
+            return
+        self.spare[number] = local - usage if local > usage else 0
+        if quota is not None and quota.borrowing_limit is not None:
+            self.room[number] = stored - used + quota.borrowing_limit
+        else:
+            self.room[number] = None
+
+    def _settle_large(self, number: int) -> None:
         subtree, usage = clip(self.subtree[number]), clip(self.usage[number])
         quota = self.quota[number]
         local = _local(subtree, quota)
@@ -183,5 +219,5 @@ def _least(above: int, room: int | None) -> int:
 def _is_large(quota: Quota | None) -> bool:
     if quota is None:
         return False
-    limits: Sequence[int | None] = (quota.nominal, quota.borrowing_limit, quota.lending_limit)
-    return any(amount is not None and amount >= LARGE for amount in limits)
+    limits = (quota.nominal, quota.borrowing_limit or 0, quota.lending_limit or 0)
+    return max(limits) >= LARGE
