@@ -153,7 +153,8 @@ def test_figures_of_test_precise_weighted_share(ratio: float, weight: float, pre
 
 def test_borrowers_of_weight_zero_come_last_and_compare_by_ratio():
     order = [Share(r, w, None, ()) for r, w in [(0, 0), (10, 4), (90, 1), (5, 0), (7, 0)]]
-    assert sorted(order[::-1], key=lambda share: share.order) == order
+    mixed = [order[at] for at in (3, 0, 4, 2, 1)]
+    assert sorted(mixed, key=lambda share: share.order) == order
 
 
 def test_a_share_too_large_for_64_bits_is_the_largest_amount():
