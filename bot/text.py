@@ -77,7 +77,9 @@ def bar(parts: Sequence[tuple[str, int]], cells: int = 40) -> tuple[str, str]:
         for i, (_, amount) in enumerate(parts)
         if amount > 0
     )
-    return drawn[: cells + len(parts)], " | ".join(f"{amount} {label}" for label, amount in parts)
+    return drawn[: cells + len(parts)], inert(
+        " | ".join(f"{amount} {label}" for label, amount in parts)
+    )
 
 
 def table_lines(table: Table, width: int, name: Callable[[str], str] = "@{}".format) -> list[str]:
@@ -113,8 +115,8 @@ def _part(part: Part, width: int, name: Callable[[str], str]) -> str:
             drawn, said = bar(parts, min(width - 2, 60))
             return "\n".join(filter(None, [inert(caption), drawn, _wrap(said, width)]))
         case Quote(text=text, source=source):
-            said = [f"> {line}" for line in _wrap(inert(text), width - 2).splitlines() or [""]]
-            return "\n".join([*([f"{inert(source)}:"] if source else []), *said])
+            quoted = [f"> {line}" for line in _wrap(inert(text), width - 2).splitlines() or [""]]
+            return "\n".join([*([f"{inert(source)}:"] if source else []), *quoted])
         case Diff(path=path, lines=lines):
             return "\n".join([inert(path), *(f"  {inert(line)}" for line in lines)])
         case Chart(title=title, alt=alt):
@@ -166,7 +168,7 @@ def _wrap(text: str, width: int, indent: str = "") -> str:
 
 
 def _column_widths(rows: Sequence[tuple[str, ...]], width: int) -> list[int]:
-    sizes = [max(display_width(cell) for cell in column) for column in zip(*rows, strict=True)]
+    sizes = [max(1, *map(display_width, column)) for column in zip(*rows, strict=True)]
     while sizes and sum(sizes) + 2 * (len(sizes) - 1) > width and max(sizes) > _NARROWEST:
         sizes[sizes.index(max(sizes))] -= 1
     return sizes
