@@ -45,11 +45,15 @@ class Team:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """The whole map; an empty one knows nobody and so allows nothing."""
+    """The whole map; an empty one knows nobody and so allows nothing.
+
+    ``problems`` are those of the file it was read from; a file with problems gives an empty map.
+    """
 
     people: Mapping[str, PersonEntry] = field(default_factory=dict)
     teams: Mapping[str, Team] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
 
     def by_slack(self, user: str) -> PersonEntry | None:
         """Return the one person with this Slack user id; None if none or more than one has it."""

@@ -8,7 +8,7 @@ content's (a push, a new policy: votes for an older version no longer count; but
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal
 
@@ -44,7 +44,7 @@ TERMINAL = frozenset(
     {State.LIVE, State.REJECTED, State.CANCELLED, State.EXPIRED, State.CLOSED},
 )
 IN_GIT = frozenset({State.MERGED, State.OVERDUE, State.DIFFERS, State.LIVE})
-VOTABLE = frozenset({State.SUBMITTED, State.OPEN, State.APPROVED})
+VOTABLE = frozenset({State.SUBMITTED, State.OPEN, State.CONFLICTED, State.APPROVED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Facts:
     direction ``raises`` still tells. ``percent`` is of the old value (None: from nothing or
     unlimited). ``lenders`` are the cohort's other queues that may lend this flavor, ``borrowers``
     those that may borrow it. ``edited`` means that the pull request holds something else than the
-    request's own change.
+    request's own change, ``lasts`` how long it is asked for (None: without end).
     """
 
     raises: bool
@@ -97,6 +97,7 @@ class Facts:
     lenders: tuple[str, ...] = ()
     borrowers: tuple[str, ...] = ()
     edited: bool = False
+    lasts: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
