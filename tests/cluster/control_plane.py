@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -74,7 +75,7 @@ class ControlPlane:
         self.scheduler = self._scheduler() if scheduler else None
 
     def start(self) -> Self:
-        """Starts all parts; returns when the API server is ready and the others run.
+        """Starts all parts that don't run; returns when the API server is ready and the others run.
 
         Raises:
             ProcessError: naming the part that did not start. The others are stopped then.
@@ -111,12 +112,9 @@ class ControlPlane:
         Raises:
             subprocess.CalledProcessError: with kubectl's own words in its notes.
         """
-        command = [
-            str(path_of("kubernetes", "kubectl")),
-            "--kubeconfig",
-            str(self.kubeconfig(user)),
-            *arguments,
-        ]
+        # A discovery cache would hide the kinds that were defined a moment ago.
+        options = ["--kubeconfig", str(self.kubeconfig(user)), "--cache-dir", os.devnull]
+        command = [str(path_of("kubernetes", "kubectl")), *options, *arguments]
         done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
         if done.returncode:
             error = subprocess.CalledProcessError(

@@ -84,6 +84,8 @@ def kueue_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kueue]:
 def kueue_cluster(kueue_session: Kueue) -> Iterator[Kueue]:
     """Kueue, emptied after the test. Its control plane is `kueue_cluster.control_plane`."""
     yield kueue_session
+    kueue_session.control_plane.start()
+    kueue_session.process.start()
     kueue_session.empty()
 
 
@@ -99,6 +101,7 @@ def gpu_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 def gpu_cluster(gpu_session: Stack) -> Iterator[Stack]:
     """The whole cluster, emptied of jobs and queues after the test; what Prometheus has seen stays."""
     yield gpu_session
+    gpu_session.resume()
     gpu_session.kueue.empty()
 
 

@@ -22,12 +22,8 @@ GROUP = "kueue.x-k8s.io"
 VISIBILITY_GROUP = "visibility.kueue.x-k8s.io"
 # Children before parents: a queue in use keeps its finalizer until what uses it is gone.
 _KINDS_TO_EMPTY = (
-    "workloads",
-    "localqueues",
-    "clusterqueues",
-    "cohorts",
-    "resourceflavors",
-    "admissionchecks",
+    *("workloads", "localqueues", "clusterqueues", "cohorts", "resourceflavors"),
+    *("admissionchecks", "topologies", "workloadpriorityclasses"),
 )
 
 

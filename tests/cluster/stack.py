@@ -94,6 +94,14 @@ class Stack:
         self.kueue.stop()
         self.control_plane.stop()
 
+    def resume(self) -> None:
+        """Starts again whatever part a test has stopped."""
+        self.control_plane.start()
+        parts = [self.kueue.process, self.kwok]
+        if self.options.monitoring:
+            parts += [self.state_metrics.process, self.dcgm.process, self.prometheus.process]
+        start_together(*parts)
+
     def add_nodes(self, *nodes: GpuNode) -> None:
         """Adds nodes, or changes them to what is given."""
         for node in nodes:

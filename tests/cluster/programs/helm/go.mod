@@ -1,0 +1,3 @@
+module gpubot.test/helm
+
+go 1.26.8
