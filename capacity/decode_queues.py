@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from capacity.decode_pods import amount, amounts
 from capacity.decode_wire import (
+    AdmissionScopeWire,
     ClusterQueueSpecWire,
     ClusterQueueWire,
     CohortWire,
@@ -72,6 +73,7 @@ def cluster_queue_value(wire: ClusterQueueWire) -> ClusterQueue:
         labels=meta.labels or {},
         annotations=notes,
         generation=meta.generation,
+        admission_mode=_admission_mode(spec.admission_scope),
     )
 
 
@@ -175,6 +177,10 @@ def _fungibility(wire: FungibilityWire | None) -> FlavorFungibility:
     return FlavorFungibility(
         renamed.get(borrow, borrow), renamed.get(preempt, preempt), wire.preference
     )
+
+
+def _admission_mode(wire: AdmissionScopeWire | None) -> str:
+    return (wire.admission_mode if wire else None) or "NoAdmissionFairSharing"
 
 
 def _check_rules(spec: ClusterQueueSpecWire) -> tuple[AdmissionCheckRule, ...]:

@@ -148,6 +148,12 @@ class CheckStrategyWire(Wire):
     admission_checks: list[CheckRuleWire] | None = None
 
 
+class AdmissionScopeWire(Wire):
+    """How LocalQueues share a ClusterQueue."""
+
+    admission_mode: str | None = None
+
+
 class ClusterQueueSpecWire(Wire):
     """Spec of a ClusterQueue; ``cohort`` and ``admission_checks`` are v1beta1's."""
 
@@ -162,6 +168,7 @@ class ClusterQueueSpecWire(Wire):
     admission_checks: list[str] | None = None
     stop_policy: str | None = None
     fair_sharing: FairSharingWire | None = None
+    admission_scope: AdmissionScopeWire | None = None
 
 
 class EffectiveQuotaWire(Wire):

@@ -120,6 +120,7 @@ class ClusterQueue:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     generation: int = 0
+    admission_mode: str = "NoAdmissionFairSharing"
 
 
 @dataclass(frozen=True, slots=True)
