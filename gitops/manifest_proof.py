@@ -38,7 +38,7 @@ class _NotProved(Exception):  # noqa: N818  # a finding inside this module, not 
 
 
 def prove(spot: Spot, key: str, splice: Splice, new: str | None, data: Bytes) -> Lines:
-    """Prove that ``data.after`` is ``data.before`` with this one key changed to ``new`` (None: removed).
+    """Prove that ``data.after`` is ``data.before`` with one key set to ``new`` (None: removed).
 
     Returns the changed lines. Raises Refused, with what else would have changed as its detail.
     """

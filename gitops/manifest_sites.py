@@ -1,4 +1,4 @@
-"""Every value of capacity policy in a file, wherever it stands. [pure]
+"""Every value of capacity policy in a file, wherever it stands.
 
 Quotas, limits, cohorts, weights, replicas, MIG counts, priorities and driver versions: in whole
 objects, in lists of a values file, in JSON6902 operations, and in YAML inside block scalars.
@@ -14,7 +14,7 @@ from capacity.errors import Refused
 from gitops.manifest import Edit, ValueKind
 from gitops.manifest_pointer import Inside, Named, Pointer, Step
 from gitops.manifest_text import Text
-from gitops.manifest_tree import Mapping, Node, Scalar, Sequence, parse
+from gitops.manifest_tree import Mapping, Node, Scalar, Sequence
 from gitops.manifest_view import View, inside
 
 LIMITS = ("borrowingLimit", "lendingLimit")
@@ -135,9 +135,7 @@ def _value_kind(here: _Here, key: str) -> ValueKind | None:
         return _ANYWHERE.get(target.rsplit("/", 1)[-1])
     if here.key == "mig-devices":
         return "integer"
-    return (
-        _ANYWHERE.get(key) or _BELOW.get((here.key, key)) or _OF_KIND.get((here.kind, key))
-    )
+    return _ANYWHERE.get(key) or _BELOW.get((here.key, key)) or _OF_KIND.get((here.kind, key))
 
 
 def _operation(node: Mapping) -> str:

@@ -10,6 +10,7 @@ thing that makes its offsets wrong.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import yaml
@@ -18,6 +19,8 @@ from capacity.errors import Refused
 from gitops.manifest_text import Text
 
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_OPENING = frozenset({yaml.MappingStartEvent, yaml.SequenceStartEvent})
+_STREAM = frozenset({yaml.StreamStartEvent, yaml.StreamEndEvent})
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
 
 
@@ -75,6 +78,7 @@ class Document:
     start: int
 
 
+@lru_cache(maxsize=8)
 def parse(text: Text) -> tuple[Document, ...]:
     """Parse all documents; raises Refused with the parser's reason and the line."""
     failure: yaml.YAMLError | None = None
@@ -144,30 +148,29 @@ def _read(loader: Any, source: str) -> Iterator[Document]:
     root: Node | None = None
     started = 0
     while (event := loader.get_event()) is not None:
-        match event:
-            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                stack.append(_Open(event, sequence=isinstance(event, yaml.SequenceStartEvent)))
-            case yaml.DocumentStartEvent():
-                root, started = None, event.start_mark.index
-            case yaml.DocumentEndEvent():
-                yield Document(root if _written(root) else None, started)
-            case yaml.StreamStartEvent() | yaml.StreamEndEvent():
-                pass
-            case _:
-                node = _finished(event, stack, source)
-                if stack:
-                    stack[-1].nodes.append(node)
-                else:
-                    root = node
+        shape = type(event)
+        if shape in _OPENING:
+            stack.append(_Open(event, sequence=shape is yaml.SequenceStartEvent))
+        elif shape is yaml.DocumentStartEvent:
+            root, started = None, event.start_mark.index
+        elif shape is yaml.DocumentEndEvent:
+            yield Document(root if _written(root) else None, started)
+        elif shape not in _STREAM:
+            node = _finished(event, stack, source)
+            if stack:
+                stack[-1].nodes.append(node)
+            else:
+                root = node
 
 
 def _finished(event: Any, stack: list[_Open], source: str) -> Node:
     """Return the node that an event completes."""
-    if isinstance(event, yaml.ScalarEvent):
+    shape = type(event)
+    if shape is yaml.ScalarEvent:
         return _scalar(event, source)
-    if isinstance(event, yaml.CollectionEndEvent):
-        return stack.pop().close(event.end_mark.index)
-    return Alias(event.anchor, event.start_mark.index, event.end_mark.index)
+    if shape is yaml.AliasEvent:
+        return Alias(event.anchor, event.start_mark.index, event.end_mark.index)
+    return stack.pop().close(event.end_mark.index)
 
 
 def _written(root: Node | None) -> bool:
