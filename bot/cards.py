@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from bot.wishes import amount, thing_of, wish
 from commands.page import Action, Bold, Code, Diff, Line, Link, Page, Paragraph, Person, Quote, Time
-from gitops.policy import Need
+from gitops.needs import Need
 from gitops.ports import View
 from gitops.request import TERMINAL, VOTABLE, Request, State
 

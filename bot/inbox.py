@@ -25,7 +25,8 @@ class Intent:
 
     ``key`` is the same for every delivery of the same click or submission. ``homes`` are the
     workspaces that the payload named. ``view`` is the modal to answer in, ``channel`` and
-    ``thread`` the place of a button. ``fields`` belong to the kind of doing.
+    ``thread`` the place of a button; ``on_home`` that it was the Home tab. ``fields`` belong to
+    the kind of doing.
     """
 
     key: str
@@ -37,6 +38,7 @@ class Intent:
     channel: str = ""
     thread: str = ""
     view: str = ""
+    on_home: bool = False
 
     def payload(self) -> dict[str, Any]:
         """Return it as JSON-ready values; it holds no token and no response address."""
@@ -89,7 +91,11 @@ class Changes(Protocol):
 
 @dataclass(slots=True)
 class Inbox:
-    """Takes intents in, and does them; ``busy`` are the keys that this process works on."""
+    """Takes intents in, and does them.
+
+    ``busy`` are the keys that this process works on, or that broke here: what broke once would
+    break again, so it is left to the next start.
+    """
 
     store: InboxStore
     flow: Changes

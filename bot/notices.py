@@ -28,11 +28,10 @@ def _opened(view: View, move: Move) -> Page:
 
 
 def _voted(view: View, move: Move) -> Page:
-    role: Line = (f" as {move.role}",) if move.role else ()
     left: Line = ()
     for i, need in enumerate(view.verdict.waiting_for()):
         left = (*left, "; still waiting for " if i == 0 else " and ", *who_may(need))
-    said: Line = (_person(move), " approved", *role, *_at(move), *left)
+    said: Line = (_person(move), " approved", _role(move), *_at(move), *left)
     return Page(said, _quote(move))
 
 
@@ -113,8 +112,8 @@ def _differs(view: View, move: Move) -> Page:
 
 
 def _rejected(view: View, move: Move) -> Page:
-    role: Line = (f" as {move.role}",) if move.role else ()
-    said: Line = (_person(move), Bold(" rejected"), *role, *_at(move), ". ", _requester(view))
+    rejected = (_person(move), Bold(" rejected"), _role(move))
+    said: Line = (*rejected, *_at(move), ". ", _requester(view))
     return Page((*said, ": talk to them, or ask for something else."), _quote(move))
 
 
@@ -172,6 +171,13 @@ SAY: Mapping[MoveKind, Say] = {
 
 def _person(move: Move) -> Person | str:
     return Person(move.by) if move.by else "Somebody"
+
+
+def _role(move: Move) -> str:
+    """Say in which role: "as owner of serving", "for platform"."""
+    if not move.role:
+        return ""
+    return f" as {move.role}" if move.role.startswith("owner") else f" for {move.role}"
 
 
 def _requester(view: View) -> Person:

@@ -5,6 +5,7 @@ the channel reads is true now and not when the asker looked. Who mentions the bo
 and is answered in public, in the thread.
 """
 
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +23,7 @@ from commands.page import Action, Page, Person
 
 ASK = re.compile(r"^ask(\.\d+)?$")
 SHARE = re.compile(r"^share(\.\d+)?$")
+ZONE_SECONDS = 0.6
 MENTION = re.compile(r"<@[UW][A-Z0-9]+(\|[^>]*)?>")
 IN_CHANNEL = {"response_type": "in_channel", "replace_original": False}
 
@@ -56,17 +58,11 @@ class Asking:
         """Return the answer to a question for the person behind this payload."""
         caller = caller_of(body)
         self._edge.gate.admit(caller)
-        zone = await self._time_zone(caller.user)
+        zone = await time_zone(self._edge, caller.user)
         return await self._edge.workers.run(self._page, text, caller.user, zone)
 
     def _page(self, text: str, user: str, zone: str) -> Page:
         return self._answer(text, asker(self._edge, user, zone))
-
-    async def _time_zone(self, user: str) -> str:
-        try:
-            return (await self._edge.gate.profile(user)).time_zone
-        except GpubotError:  # a question doesn't fail for want of the reader's clock
-            return "UTC"
 
     async def _ask(self, ack: Any, body: dict[str, Any]) -> None:
         await ack()
@@ -102,6 +98,15 @@ class Asking:
             await self._edge.client.post(channel, message, thread)
 
         await self._edge.guarded("mention", work, tell, text)
+
+
+async def time_zone(edge: Edge, user: str) -> str:
+    """Return the person's zone; a question doesn't wait or fail for want of it."""
+    try:
+        async with asyncio.timeout(ZONE_SECONDS):
+            return (await edge.gate.profile(user)).time_zone
+    except (GpubotError, TimeoutError):
+        return "UTC"
 
 
 def asker(edge: Edge, user: str, zone: str) -> Asker:

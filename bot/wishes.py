@@ -1,5 +1,7 @@
 """[pure] A draft in words: what somebody wishes for, the same on card, Home, modal and terminal."""
 
+from capacity.model import FlavorResource
+from commands.words import card
 from gitops.request import Draft
 
 
@@ -31,9 +33,7 @@ def _own(draft: Draft, thing: str, step: str) -> str:
 
 def thing_of(draft: Draft) -> str:
     """Name what is counted: a GPU by its flavor ("H100"), anything else by its resource."""
-    if draft.resource.endswith("/gpu"):
-        return draft.flavor.upper()
-    return f"{draft.resource} ({draft.flavor})"
+    return card(FlavorResource(draft.flavor, draft.resource))
 
 
 def amount(quantity: str | None) -> str:

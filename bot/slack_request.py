@@ -1,0 +1,193 @@
+"""Asking for a change in Slack: the modal, its live preview, and the submission.
+
+The modal opens at once, because the right to open it lasts three seconds, and is filled when the
+numbers are there. Nothing it sends is trusted: the draft is made anew from the world at submission,
+and once more when it is done.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+
+from bot import modals
+from bot.apology import apology
+from bot.inbox import draft_values
+from bot.modals import Form
+from bot.request_form import FieldErrors, draft_of, prefilled, settled
+from bot.request_preview import preview_page
+from bot.slack_ask import asker, time_zone
+from bot.slack_change import Deeds
+from bot.slack_client import SlackRefused
+from bot.slack_decide import submitted
+from bot.slack_edge import Edge, place_of
+from bot.slack_identity import caller_of
+from capacity.errors import GpubotError, SourceDown
+from capacity.model import Fleet
+from commands.page import Bold, Page
+from gitops.people import Actor
+from gitops.ports import Preview
+from gitops.request import Draft
+
+REQUEST = re.compile(r"^request(\.\d+)?$")
+LIVE = re.compile(rf"^({modals.QUEUE}|{modals.CARD}|{modals.WHAT}|{modals.TO})$")
+Previewer = Callable[[Draft, Actor, datetime], Preview]
+CHECKING = 1.2  # seconds; with the inbox's, within Slack's three
+TITLE = "Request a change"
+
+
+class Requesting:
+    """The request modal; ``fleet`` and ``preview`` are the world and what a draft would do."""
+
+    def __init__(
+        self,
+        edge: Edge,
+        deeds: Deeds,
+        fleet: Callable[[], Fleet],
+        preview: Previewer,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._edge = edge
+        self._deeds = deeds
+        self._fleet = fleet
+        self._preview = preview
+        self._now = now
+        self._newest: dict[str, int] = {}
+
+    def register(self, app: AsyncApp) -> None:
+        app.action(REQUEST)(self._button)
+        app.action(LIVE)(self._changed)
+        app.view("request")(self._submit)
+
+    async def open(self, body: dict[str, Any], text: str) -> None:
+        """Open the modal, with what the words after the command already say."""
+        tell = self._edge.teller(body)
+        channel, _ = place_of(body)
+        channel = channel or str(body.get("channel_id") or "")
+
+        async def work() -> None:
+            caller = caller_of(body)
+            self._edge.gate.admit(caller)
+            opened = await self._edge.client.call(
+                "views.open",
+                once=True,
+                trigger_id=body["trigger_id"],
+                view=modals.loading(channel),
+            )
+            await self._fill(str(opened["view"]["id"]), prefilled(text, channel), caller.user)
+
+        await self._edge.guarded("request", work, tell)
+
+    async def _fill(self, view: str, form: Form, user: str) -> None:
+        try:
+            zone = await time_zone(self._edge, user)
+            made = await self._edge.workers.run(self._view, form, user, zone)
+        except GpubotError as error:
+            made = modals.told(TITLE, apology(error))
+        await self._update(view, made)
+
+    async def _button(self, ack: Any, body: dict[str, Any]) -> None:
+        await ack()
+        await self.open(body, str(body["actions"][0].get("value", "")))
+
+    async def _changed(self, ack: Any, body: dict[str, Any]) -> None:
+        await ack()
+        view = body["view"]
+        number = self._newest[view["id"]] = self._newest.get(view["id"], 0) + 1
+
+        async def work() -> None:
+            caller = caller_of(body)
+            self._edge.gate.admit(caller)
+            zone = await time_zone(self._edge, caller.user)
+            made = await self._edge.workers.run(self._view, modals.read(view), caller.user, zone)
+            # Somebody types on: only the newest preview is shown, or an old one would stay.
+            if self._newest.get(view["id"]) == number:
+                del self._newest[view["id"]]
+                await self._update(view["id"], made)
+
+        await self._edge.guarded("preview", work, self._edge.teller(body))
+
+    def _view(self, form: Form, user: str, zone: str) -> modals.View:
+        fleet = self._fleet()
+        form, choices = settled(form, fleet, self._own_queues(user))
+        page: Page | None = None
+        if form.to:
+            try:
+                draft = self._draft(form, fleet, zone, why=form.why or "-")
+                page = preview_page(self._preview(draft, Actor("slack", user), self._now()))
+            except FieldErrors as wrong:
+                page = Page(tuple(Bold(words) for words in wrong.errors.values()))
+            except GpubotError as error:
+                page = apology(error)
+        return modals.request(form, choices, page)
+
+    def _own_queues(self, user: str) -> tuple[str, ...]:
+        teams = asker(self._edge, user, "UTC").teams
+        if not teams:
+            return ()
+        people = self._edge.people()
+        return tuple(q for team in teams for q in people.teams[team].cluster_queues)
+
+    def _draft(self, form: Form, fleet: Fleet, zone: str, why: str) -> Draft:
+        team = self._edge.people().team_of_queue(form.queue)
+        name = team.name if team else ""
+        wish = modals.with_reason(form, why)
+        return draft_of(wish, fleet, zone=zone, now=self._now(), team=name)
+
+    async def _submit(self, ack: Any, body: dict[str, Any]) -> None:
+        view = body["view"]
+        form = modals.read(view)
+
+        async def work() -> None:
+            answer: dict[str, Any] = {}
+            try:
+                draft = await self._checked(form, body)
+                fields = {"draft": draft_values(draft)}
+                intent = submitted(body, "submit", fields, self._now())
+                fresh = await self._deeds.take(intent)
+                answer = _update(Page(("Sending your request…",)))
+            except FieldErrors as wrong:
+                shown = {modals.block_of(view, f): words for f, words in wrong.errors.items()}
+                answer = {"response_action": "errors", "errors": shown}
+                return
+            except GpubotError as error:
+                answer = _update(apology(error))
+                return
+            finally:
+                await ack(**answer)
+            if fresh:
+                await self._deeds.do(intent)
+
+        tell = self._edge.teller(body | {"channel": {"id": form.channel}})
+        await self._edge.guarded("submit", work, tell)
+
+    async def _checked(self, form: Form, body: dict[str, Any]) -> Draft:
+        caller = caller_of(body)
+        self._edge.gate.admit(caller)
+        try:
+            async with asyncio.timeout(CHECKING):
+                zone = await time_zone(self._edge, caller.user)
+                return await self._edge.workers.run(self._check, form, caller.user, zone)
+        except TimeoutError as error:
+            raise SourceDown("the cluster's numbers in time", None) from error
+
+    def _check(self, form: Form, user: str, zone: str) -> Draft:
+        draft = self._draft(form, self._fleet(), zone, why=form.why)
+        found = self._preview(draft, Actor("slack", user), self._now())
+        if found.refused:
+            raise FieldErrors({modals.TO: f"{found.refused} {found.next_step}".strip()})
+        return draft
+
+    async def _update(self, view: str, made: modals.View) -> None:
+        try:
+            await self._edge.client.call("views.update", view_id=view, view=made)
+        except SlackRefused as refused:
+            if refused.code != "not_found":  # they closed it meanwhile
+                raise
+
+
+def _update(page: Page) -> dict[str, Any]:
+    return {"response_action": "update", "view": modals.told(TITLE, page)}
