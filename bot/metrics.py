@@ -50,6 +50,13 @@ class Metrics:
             ["job", "outcome"],
             registry=self.registry,
         )
+        self.job_seconds = Histogram(
+            "gpubot_job_seconds",
+            "How long scheduled jobs take.",
+            ["job"],
+            buckets=SECONDS,
+            registry=self.registry,
+        )
 
     def watch(self, name: str, meaning: str, value: Callable[[], float]) -> None:
         """Add a gauge that is read when Prometheus scrapes."""
