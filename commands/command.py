@@ -70,7 +70,10 @@ class World(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One question people can ask, and how it is answered and shown."""
+    """One question people can ask, and how it is answered and shown.
+
+    ``options`` are the names that may follow ``--``; anything else there is a mistake.
+    """
 
     word: str
     usage: str
@@ -78,3 +81,4 @@ class Command:
     examples: tuple[str, ...]
     answer: Callable[[Ask, World], Any]
     page: Callable[[Any], Page]
+    options: tuple[str, ...] = ()

@@ -1,0 +1,125 @@
+"""A cohort's tree as a page.
+
+[pure]
+"""
+
+from commands.footer import FREE_IS_NO_PROMISE, footer, gap_notices
+from commands.page import Action, Bold, Line, Page, Paragraph, Part, Table
+from commands.quota_cohort import CohortPair, CohortQuotaAnswer, Row
+from commands.words import amount, card, count, listing, number
+
+_DETAILED = 3
+_OFF = {"stopped": "stopped", "inactive": "off", "cycle": "off (loop)"}
+
+
+def cohort_page(answer: CohortQuotaAnswer) -> Page:
+    """Show the tree, one row per queue, the cards with most of them first."""
+    detailed = answer.pairs[:_DETAILED]
+    parts: list[Part] = [_table(pair, answer) for pair in detailed if pair.rows]
+    parts += _rest(answer.pairs[_DETAILED:])
+    if any(row.borrowed or row.lent_least for pair in detailed for row in pair.rows):
+        parts.append(Paragraph((_LEGEND,)))
+    return Page(
+        headline=_headline(answer),
+        parts=tuple(parts),
+        actions=_actions(answer),
+        footer=footer(answer, answer.asked_at, FREE_IS_NO_PROMISE),
+        notices=gap_notices(answer.gaps),
+    )
+
+
+_LEGEND = (
+    "+n: borrowed. -n: at least so many of its own are with other queues. "
+    "Kueue doesn't record whose GPUs a borrower holds."
+)
+
+
+def _headline(answer: CohortQuotaAnswer) -> Line:
+    if not answer.pairs:
+        return (Bold(f"Cohort {answer.cohort} has no quota at all."),)
+    if _looped(answer):
+        said = f"Nothing can start in {answer.cohort}: its cohorts form a loop."
+        return (Bold(said), " Kueue switches off every queue in it until that is mended.")
+    shown = answer.pairs[:_DETAILED]
+    free = listing([_free(pair) for pair in shown])
+    borrow = [_borrows(pair, named=len(shown) > 1) for pair in shown if pair.borrowers]
+    who = f"; {listing(borrow)}." if borrow else "; nobody borrows."
+    over = [p for p in shown if p.free < 0]
+    is_are = "is" if len(shown) == 1 and shown[0].free == 1 else "are"
+    first = Bold(f"{free} {is_are} free in {answer.cohort}{who}")
+    return (first, *(_over(pair) for pair in over), *_parent(answer))
+
+
+def _free(pair: CohortPair) -> str:
+    free, total = max(0, pair.free), pair.total
+    return f"{number(pair.pair.resource, free)} of {amount(pair.pair, total)}"
+
+
+def _borrows(pair: CohortPair, *, named: bool) -> str:
+    resource = pair.pair.resource
+    said = [f"{b.queue} borrows {number(resource, b.amount)}" for b in pair.borrowers]
+    return listing(said, most=3) + (f" {card(pair.pair)}" if named else "")
+
+
+def _over(pair: CohortPair) -> str:
+    over = amount(pair.pair, -pair.free)
+    return f" It holds {over} more than it has, so nothing new starts beyond what queues keep."
+
+
+def _parent(answer: CohortQuotaAnswer) -> tuple[str, ...]:
+    if answer.parent is None:
+        return ()
+    return (f" It is part of cohort {answer.parent} and may get from there too.",)
+
+
+def _looped(answer: CohortQuotaAnswer) -> bool:
+    return any(row.blocked == "cycle" for pair in answer.pairs for row in pair.rows)
+
+
+def _table(pair: CohortPair, answer: CohortQuotaAnswer) -> Table:
+    pages = f", page {answer.page} of {answer.pages}" if answer.pages > 1 else ""
+    return Table(
+        headers=("queue", "own", "reserved", "can start"),
+        rows=tuple(_row(row, pair.pair.resource) for row in pair.rows),
+        caption=f"{card(pair.pair)} in {answer.cohort}{pages}",
+        numeric=(1, 2, 3),
+        more=f"quota {answer.cohort} {answer.page + 1}" if answer.page < answer.pages else "",
+    )
+
+
+def _row(row: Row, resource: str) -> tuple[Line, ...]:
+    name = f"{row.name} (cohort)" if row.kind == "Cohort" else row.name
+    branch = "└" + "─" * (row.depth - 1) + " " if row.depth else ""
+    own = number(resource, row.nominal)
+    if row.kind == "Cohort" and row.own_nominal:
+        own += f" ({number(resource, row.own_nominal)} its own)"
+    change = f" (+{number(resource, row.borrowed)})" if row.borrowed else ""
+    change += f" (-{number(resource, row.lent_least)})" if row.lent_least else ""
+    start = _OFF.get(row.blocked) or number(resource, row.can_reserve)
+    return ((branch + name,), (own,), (number(resource, row.reserved) + change,), (start,))
+
+
+def _rest(pairs: tuple[CohortPair, ...]) -> list[Part]:
+    rows = tuple(
+        (
+            (card(p.pair),),
+            (number(p.pair.resource, p.total),),
+            (number(p.pair.resource, p.reserved),),
+            (number(p.pair.resource, max(0, p.free)),),
+        )
+        for p in pairs
+    )
+    return [Table(("also", "quota", "reserved", "free"), rows, "", (1, 2, 3))] if rows else []
+
+
+def _actions(answer: CohortQuotaAnswer) -> tuple[Action, ...]:
+    queues = [row for pair in answer.pairs[:1] for row in pair.rows if row.kind == "ClusterQueue"]
+    busiest = sorted(queues, key=lambda row: (-row.borrowed, -row.reserved))[:3]
+    actions = [Action(f"Show {row.name}", "ask", f"quota {row.name}") for row in busiest]
+    if answer.page < answer.pages:
+        left = count(answer.pages - answer.page, "more page")
+        following = f"quota {answer.cohort} {answer.page + 1}"
+        actions.append(Action(f"Next ({left})", "ask", following))
+    if answer.parent:
+        actions.append(Action(f"Show {answer.parent}", "ask", f"quota {answer.parent}"))
+    return tuple(actions)
