@@ -32,6 +32,14 @@ class Voted:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """A person took an approval back (a review dismissed on the forge)."""
+
+    person: str
+    account: str
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """The policy was asked about this very content; ``merge_within`` is its second clock."""
 
@@ -135,6 +143,7 @@ class StepDone:
 Event = (
     Opened
     | Voted
+    | Withdrawn
     | Judged
     | Pushed
     | PolicyChanged

@@ -28,6 +28,7 @@ from gitops.events import (
     StepFailed,
     Ticked,
     Voted,
+    Withdrawn,
 )
 from gitops.moves import Move, MoveKind
 from gitops.request import Ending, PullRef, Request, State
@@ -71,6 +72,14 @@ def _voted(request: Request, event: Voted, now: datetime) -> Result:
     if vote.choice == "reject":
         return _ended(voted, State.REJECTED, vote.person, vote.reason, now, role=vote.role)
     return voted, (Move(MoveKind.VOTED, now, vote.person, vote.role, vote.reason),)
+
+
+def _withdrawn(request: Request, event: Withdrawn, now: datetime) -> Result:
+    taken = (event.person, event.account)
+    kept = tuple(v for v in request.votes if (v.person, v.account) != taken)
+    if kept == request.votes:
+        return request, ()
+    return replace(request, votes=kept), (Move(MoveKind.WITHDRAWN, now, event.person),)
 
 
 def _judged_open(request: Request, event: Judged, now: datetime) -> Result:
@@ -184,7 +193,12 @@ _PULL: dict[type, Handler] = {
     Pushed: _pushed,
     PolicyChanged: _policy_changed,
 }
-_WAITING: dict[type, Handler] = {Voted: _voted, Cancelled: _cancelled, Ticked: _unanswered}
+_WAITING: dict[type, Handler] = {
+    Voted: _voted,
+    Withdrawn: _withdrawn,
+    Cancelled: _cancelled,
+    Ticked: _unanswered,
+}
 _ROLLOUT: dict[type, Handler] = _STEPS | {Observed: aftermath.observed}
 _ENDED: dict[type, Handler] = _STEPS | {Opened: _late_pull, Merged: aftermath.merged_late}
 

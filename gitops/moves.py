@@ -1,4 +1,7 @@
-"""What happened to a request, as values that notices and the audit are made from. [pure]"""
+"""What happened to a request, as values that notices and the audit are made from.
+
+[pure]
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +14,7 @@ class MoveKind(StrEnum):
     SUBMITTED = "submitted"
     OPENED = "opened"
     VOTED = "voted"
+    WITHDRAWN = "withdrawn"  # an approval was taken back
     APPROVED = "approved"
     UNAPPROVED = "unapproved"  # the policy is no longer met: a voter lost the role
     VOTES_VOID = "votes-void"

@@ -21,7 +21,7 @@ from gitops.rules import Match, Policy
 class Verdict:
     """What the policy says about one request.
 
-    ``need`` is None when no rule allows the change at all (``why`` says so). ``rule`` names the
+    ``need`` is None when no rule is about the change; ``why`` says why it is not allowed. ``rule`` names the
     rule that fits, ``policy`` is the file's hash.
     """
 
@@ -44,7 +44,11 @@ class Verdict:
 
     def words(self) -> str:
         """Say in one phrase who must still approve: "an owner of serving and one of platform"."""
-        return _words(self.need) if self.need and not self.need.met else ""
+        return _words(self.need, only_unmet=True) if self.need and not self.need.met else ""
+
+    def all_words(self) -> str:
+        """Say in one phrase whose approval the change needs in all."""
+        return (_words(self.need) if self.need else "") or "nobody's approval"
 
 
 def judge(
@@ -65,6 +69,9 @@ def judge(
             why = "The pull request was edited by hand, and no rule of the policy allows that."
         return Verdict(False, False, "", why, policy.hash)
     need = need_of(rule.needs, people, draft, facts)
+    hopeless = _hopeless(need)
+    if hopeless:
+        return Verdict(False, False, rule.name, hopeless, policy.hash, need)
     allowed = Verdict(True, False, rule.name, "", policy.hash, need)
     rejection = next(
         (v for v in votes if v.choice == "reject" and allowed.roles_of(v.person)), None
@@ -72,7 +79,7 @@ def judge(
     approvers = list(dict.fromkeys(v.person for v in votes if v.choice == "approve"))
     filled = fill(need, approvers)
     met = filled.met and rejection is None
-    return replace(allowed, met=met, need=filled, why=_why(filled), rejected_by=rejection)
+    return replace(allowed, met=met, need=filled, rejected_by=rejection)
 
 
 def may_ask(policy: Policy, people: People, person: str, cluster_queue: str) -> bool:
@@ -144,21 +151,20 @@ def _doubt(policy: Policy, people: People, draft: Draft) -> str:
     return ""
 
 
-def _why(need: Need) -> str:
-    if need.op == "all" and not need.children:
-        return "The policy asks for nobody's approval."
-    if need.met:
+def _hopeless(need: Need) -> str:
+    """Say what can't be met even if everybody approved who may; "" if it can be met."""
+    everybody = dict.fromkeys(who for leaf in leaves(need) for who in leaf.candidates)
+    at_best = fill(need, tuple(everybody))
+    if at_best.met:
         return ""
-    for leaf in unmet(need):
-        if len(leaf.candidates) < leaf.count:
-            others = f"only {len(leaf.candidates)}" if leaf.candidates else "nobody"
-            return f"It needs {leaf.text}, and {others} besides the requester could be that."
-    return ""
+    lacking = " and ".join(leaf.text for leaf in unmet(at_best))
+    return f"Nobody but the requester could approve as {lacking}."
 
 
-def _words(need: Need, *, inside: bool = False) -> str:
+def _words(need: Need, *, only_unmet: bool = False, inside: bool = False) -> str:
     if need.op == "people":
         return need.text
-    parts = [_words(child, inside=True) for child in need.children if not child.met]
+    children = [c for c in need.children if not (only_unmet and c.met)]
+    parts = [_words(child, only_unmet=only_unmet, inside=True) for child in children]
     joined = (" and " if need.op == "all" else " or ").join(dict.fromkeys(parts))
     return f"({joined})" if inside and len(parts) > 1 else joined

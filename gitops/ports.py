@@ -1,15 +1,19 @@
-"""What the flow needs of the world: protocols, and the values it answers with. [pure]"""
+"""What the flow needs of the world: protocols, and the values it answers with.
+
+[pure]
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from capacity.errors import GpubotError
 from capacity.model import Fleet
 from gitops.audit import Entry
 from gitops.moves import Move
 from gitops.policy import Verdict
-from gitops.request import Draft, Request
+from gitops.request import Draft, Facts, Request
 
 
 class Source(Protocol):
@@ -33,7 +37,7 @@ class Source(Protocol):
 
 
 class Change(Protocol):
-    """The edits of one draft on top of a commit (``gitops.change``)."""
+    """The edits of one draft on top of a commit, and the words about them (``gitops.change``)."""
 
     @property
     def files(self) -> Mapping[str, bytes | None]:
@@ -48,6 +52,21 @@ class Change(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reviewer should know: a comment that repeats the old number, "not rendered" ..."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """The pull request's title, and the first line of the merge commit."""
+        ...
+
+    @property
+    def body(self) -> str:
+        """The pull request's body; the person's words in it are inert."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """The commit message on the branch."""
         ...
 
 
@@ -114,17 +133,28 @@ class Told:
 class Preview:
     """What a draft would do, before anybody commits to it.
 
-    ``refused`` is the sentence why it can't be submitted (policy, edit, lint error), "" if it can.
-    ``what_if`` is the simulation's outcome (``capacity.simulate``), None when the cluster is down.
+    ``refusal`` is why it can't be submitted (policy, edit, lint error), None if it can.
+    ``what_if`` is the simulation's outcome (``capacity.simulate``). What was not reached because of
+    an earlier refusal is None.
     """
 
     draft: Draft
-    refused: str
-    next_step: str
-    verdict: Verdict | None
-    change: Change | None
-    findings: tuple[Finding, ...]
-    what_if: Any
+    refusal: GpubotError | None = None
+    facts: Facts | None = None
+    verdict: Verdict | None = None
+    change: Change | None = None
+    findings: tuple[Finding, ...] = ()
+    what_if: Any = None
+
+    @property
+    def refused(self) -> str:
+        """The sentence why it can't be submitted, "" if it can."""
+        return self.refusal.sentence if self.refusal else ""
+
+    @property
+    def next_step(self) -> str:
+        """What to do about the refusal."""
+        return self.refusal.next_step if self.refusal else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,6 +201,7 @@ class Request:
     state: State = State.SUBMITTED
     version: int = 1
     revision: int = 0
+    title: str = ""
     diff: str = ""
     notes: tuple[str, ...] = ()
     votes: tuple[Vote, ...] = ()
