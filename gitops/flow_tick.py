@@ -10,7 +10,7 @@ from gitops.book import Book
 from gitops.events import Event, Observed, PolicyChanged, StepDone, Ticked
 from gitops.flow_decide import judged
 from gitops.flow_save import run, save_events
-from gitops.flow_step import Step, Stepper, failed, next_step
+from gitops.flow_step import Events, Step, Stepper, failed, next_step
 from gitops.request import IN_GIT, TERMINAL, Request
 from gitops.rollout import check
 
@@ -62,12 +62,7 @@ class Ticker:
         events = failed(step, request, down, now)(request) if not waits else ()
         return self._save(request, lambda _: (*(first or ()), *events), now)
 
-    def _save(
-        self,
-        request: Request,
-        events: Callable[[Request], "Iterator[Event] | tuple[Event, ...]"],
-        now: datetime,
-    ) -> Request:
+    def _save(self, request: Request, events: Events, now: datetime) -> Request:
         return save_events(self.stepper.store, request, events, now)[0]
 
 

@@ -21,8 +21,8 @@ from gitops.rules import Match, Policy
 class Verdict:
     """What the policy says about one request.
 
-    ``need`` is None when no rule is about the change; ``why`` says why it is not allowed. ``rule`` names the
-    rule that fits, ``policy`` is the file's hash.
+    ``need`` is None when no rule is about the change; ``why`` says why it is not allowed.
+    ``rule`` names the rule that fits, ``policy`` is the file's hash.
     """
 
     allowed: bool
