@@ -44,8 +44,6 @@ class Page(NamedTuple, Generic[T]):
     """One page of a list; ``unreadable`` names objects that don't have the shape of their kind."""
 
     values: tuple[T, ...]
-    continue_token: str
-    resource_version: str
     unreadable: tuple[str, ...]
 
 
@@ -57,6 +55,8 @@ class Event(NamedTuple, Generic[T]):
     """
 
     type: str
+    namespace: str = ""
+    name: str = ""
     value: T | None = None
     resource_version: str = ""
     code: int = 0
@@ -69,8 +69,11 @@ class _ListMeta(Wire):
 
 
 class _RawList(Wire):
-    metadata: _ListMeta
     items: list[msgspec.Raw] = msgspec.field(default_factory=list)
+
+
+class _Envelope(Wire):
+    metadata: _ListMeta
 
 
 class _RawEvent(Wire):
@@ -94,7 +97,21 @@ class _Named(Wire):
     metadata: _NameMeta = msgspec.field(default_factory=_NameMeta)
 
 
+class ListMeta(NamedTuple):
+    """How a list goes on: the token of its next page ("" on the last) and its version."""
+
+    continue_token: str
+    resource_version: str
+
+
+def list_meta(raw: bytes) -> ListMeta:
+    """Return how the list goes on, without decoding its objects."""
+    meta = _envelope.decode(raw).metadata
+    return ListMeta(meta.continue_, meta.resource_version)
+
+
 _raw_list = msgspec.json.Decoder(_RawList)
+_envelope = msgspec.json.Decoder(_Envelope)
 _raw_event = msgspec.json.Decoder(_RawEvent)
 _status = msgspec.json.Decoder(_Status)
 _named = msgspec.json.Decoder(_Named)
@@ -120,8 +137,7 @@ class Decoder(Generic[T]):
                 values.append(self.one(item))
             except UNREADABLE as error:
                 unreadable.append(_describe(item, error))
-        meta = found.metadata
-        return Page(tuple(values), meta.continue_, meta.resource_version, tuple(unreadable))
+        return Page(tuple(values), tuple(unreadable))
 
     def event(self, raw: bytes) -> Event[T]:
         """Return one event of a watch; raises msgspec.DecodeError for a cut line."""
@@ -129,14 +145,16 @@ class Decoder(Generic[T]):
         if found.type == "ERROR":
             status = _status.decode(found.object)
             return Event("ERROR", code=status.code, message=status.message or status.reason)
-        version = _named.decode(found.object).metadata.resource_version
+        meta = _named.decode(found.object).metadata
+        event: Event[T] = Event(
+            found.type, meta.namespace, meta.name, resource_version=meta.resource_version
+        )
         if found.type == "BOOKMARK":
-            return Event("BOOKMARK", resource_version=version)
+            return event
         try:
-            return Event(found.type, self.one(found.object), version)
+            return event._replace(value=self.one(found.object))
         except UNREADABLE as error:
-            told = _describe(found.object, error)
-            return Event(found.type, resource_version=version, message=told)
+            return event._replace(message=_describe(found.object, error))
 
 
 def cluster_queue(raw: bytes) -> ClusterQueue:

@@ -52,6 +52,10 @@ class Shelves(Generic[K, V]):
         values = self._shelves.get(shelf)
         return values.get(key) if values else None
 
+    def shelves(self) -> Collection[dict[str, V]]:
+        """Return the shelves as they are, only to look at."""
+        return self._shelves.values()
+
     def _writable(self, shelf: K) -> dict[str, V]:
         values = self._shelves.get(shelf)
         if values is None or shelf not in self._owned:
@@ -107,12 +111,10 @@ class WorkloadStore:
         if old.admission:
             self._reserving.drop(old.admission.cluster_queue, old.uid)
 
-    def keys(self) -> list[tuple[str, str]]:
+    def keys(self) -> set[tuple[str, str]]:
         """Return (namespace, name) of every workload."""
-        shelves = self._own.snapshot().values()
-        return [
-            (w.namespace, w.name) for shelf in shelves for one in shelf.values() for w in _each(one)
-        ]
+        named = (found for shelf in self._own.shelves() for found in shelf.values())
+        return {(w.namespace, w.name) for found in named for w in _each(found)}
 
     def snapshot(self, local_queues: Mapping[tuple[str, str], LocalQueue]) -> "WorkloadView":
         """Return the workloads as they are now; ``local_queues`` says which queue they wait in."""

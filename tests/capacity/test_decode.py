@@ -203,9 +203,10 @@ def test_a_page_names_what_it_can_not_read_and_keeps_the_rest() -> None:
     worse = {"metadata": {"name": "worse"}, "spec": {"fairSharing": {"weight": "heavy"}}}
     raw = {"metadata": {"resourceVersion": "9", "continue": "c"}, "items": [odd, good, worse]}
     page = decode.CLUSTER_QUEUE.page(json.dumps(raw).encode())
+    meta = decode.list_meta(json.dumps(raw).encode())
     assert [q.name for q in page.values] == ["good"]
     assert [told.partition(":")[0] for told in page.unreadable] == ["odd", "worse"]
-    assert (page.resource_version, page.continue_token) == ("9", "c")
+    assert (meta.resource_version, meta.continue_token) == ("9", "c")
 
 
 def test_watch_events_are_told_apart() -> None:
