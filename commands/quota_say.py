@@ -21,11 +21,10 @@ def headline(queue: QueueQuota) -> Line:
         return (Bold(f"{queue.queue} can start nothing: it has no quota at all."),)
     shown = main_pairs(queue)[:_SHOWN_IN_HEADLINE]
     first = shown[0]
-    named = f"On {card(first.pair)}: " if len(shown) > 1 else ""
-    return (
-        Bold(f"{queue.queue} can start {can_start(shown)} now."),
-        f" {named}{why(first, queue)}",
-    )
+    reason = why(first, queue)
+    if len(shown) > 1:
+        reason = f"On {card(first.pair)}, {reason[0].lower()}{reason[1:]}"
+    return (Bold(f"{queue.queue} can start {can_start(shown)} now."), f" {reason}")
 
 
 def main_pairs(queue: QueueQuota) -> tuple[PairFigures, ...]:

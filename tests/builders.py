@@ -38,6 +38,7 @@ AS_OF = datetime(2026, 12, 1, 14, 3, 12, tzinfo=UTC)
 GPU = "nvidia.com/gpu"
 H100 = FlavorResource("h100", GPU)
 A100 = FlavorResource("a100", GPU)
+ON_H100 = {"gpu.example.com/card": "h100"}
 ANA = Asker("ana", ("research",), "Europe/Berlin")
 OTTO = Asker()
 
@@ -196,6 +197,7 @@ def waiting_workloads() -> tuple[Workload, ...]:
             created=ago(minutes=41),
             conditions=(waiting_condition(LLM_FT_7_MESSAGE),),
             requeue_count=3,
+            pod_sets=(PodSet("main", 2, {GPU: 8}, node_selector=ON_H100),),
         ),
         a_workload("eval-3", created=ago(minutes=12)),
         a_workload("eval-4", created=ago(minutes=11)),
