@@ -7,7 +7,6 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +14,7 @@ from typing import Any, Self
 from tests.cluster.build import path_of
 from tests.cluster.certificates import shared_certificate
 from tests.cluster.process import Process, free_port, start_together, wait_until
+from tests.cluster.users import ADMIN, GPUBOT, User, kubeconfig, token_file
 from tests.cluster.web import Api, answers, bearer
 
 CONTROLLERS = (
@@ -22,30 +22,6 @@ CONTROLLERS = (
     "daemonset-controller,garbage-collector-controller,namespace-controller,pod-garbage-collector-controller,"
     "ttl-after-finished-controller,resourcequota-controller,node-lifecycle-controller"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """Somebody whom the API server knows by a fixed token."""
-
-    name: str
-    groups: tuple[str, ...] = ()
-
-    @property
-    def token(self) -> str:
-        """The bearer token; a readable one, since it is worth nothing outside of the test."""
-        return "token-" + "".join(letter if letter.isalnum() else "-" for letter in self.name)
-
-
-def service_account(namespace: str, name: str) -> User:
-    """A service account as the API server's authorizer sees it, without the object and its signed token."""
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
-    return User(f"system:serviceaccount:{namespace}:{name}", groups)
-
-
-ADMIN = User("admin", ("system:masters",))
-GPUBOT = service_account("gpubot", "gpubot")
-"""The restricted user that the bot is; known to every control plane, allowed nothing until RBAC says so."""
 
 
 class ControlPlane:
@@ -103,7 +79,7 @@ class ControlPlane:
         """A kubeconfig file for one of the users, written on first use."""
         path = self.folder / f"kubeconfig-{self.users[user].token}"
         if not path.exists():
-            path.write_text(json.dumps(self._kubeconfig(user)))
+            path.write_text(kubeconfig(self.url, self.certificate, self.users[user]))
         return path
 
     def kubectl(self, *arguments: str, stdin: str | None = None, user: str = ADMIN.name) -> str:
@@ -159,8 +135,7 @@ class ControlPlane:
 
     def _api_server(self) -> Process:
         tokens = self.folder / "tokens.csv"
-        rows = (f'{u.token},{u.name},{u.name},"{",".join(u.groups)}"' for u in self.users.values())
-        tokens.write_text("\n".join(rows) + "\n")
+        tokens.write_text(token_file(self.users.values()))
         return Process(
             "kube-apiserver",
             [path_of("kubernetes", "kube-apiserver"), *self._api_server_flags(tokens)],
@@ -225,14 +200,3 @@ class ControlPlane:
             self.folder / f"{name}.log",
             ready=lambda: answers(url, headers=bearer(ADMIN.token)),
         )
-
-    def _kubeconfig(self, user: str) -> dict[str, Any]:
-        cluster = {"server": self.url, "certificate-authority-data": self.certificate.bundle}
-        return {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": "test",
-            "clusters": [{"name": "test", "cluster": cluster}],
-            "users": [{"name": "test", "user": {"token": self.users[user].token}}],
-            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
-        }

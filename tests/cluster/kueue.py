@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import yaml
-
 from tests.cluster.build import path_of
 from tests.cluster.certificates import provide_kueue_certificates
-from tests.cluster.control_plane import ADMIN, ControlPlane
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.kueue_objects import (
+    GROUP,
+    NAMESPACE,
+    VISIBILITY_GROUP,
+    visibility_service,
+    webhooks,
+)
 from tests.cluster.process import Process, free_port, wait_until
+from tests.cluster.users import ADMIN
 from tests.cluster.web import Api, RefusedError, answers, bearer
 
-NAMESPACE = "kueue-system"
-GROUP = "kueue.x-k8s.io"
-VISIBILITY_GROUP = "visibility.kueue.x-k8s.io"
 # Children before parents: a queue in use keeps its finalizer until what uses it is gone.
 _KINDS_TO_EMPTY = (
     *("workloads", "localqueues", "clusterqueues", "cohorts", "resourceflavors"),
@@ -85,9 +88,10 @@ class Kueue:
         (self.folder / "config.yaml").write_text(json.dumps(self._configuration()))
         self.process.start()
         if self.options.webhooks:
-            self.control_plane.apply(*self._webhooks())
+            certificate = self.control_plane.certificate
+            self.control_plane.apply(*webhooks(self._webhook, certificate.bundle))
         if self.options.visibility:
-            self.control_plane.apply(*_visibility_service(self._visibility))
+            self.control_plane.apply(*visibility_service(self._visibility))
             wait_until(self._visibility_is_served, "the visibility API behind the API server")
         return self
 
@@ -181,56 +185,4 @@ class Kueue:
             "featureGates": gates,
             **({"fairSharing": sharing} if chosen.fair_sharing else {}),
             **chosen.configuration,
-        }
-
-    def _webhooks(self) -> Iterator[dict[str, Any]]:
-        """Kueue's own webhook objects, pointed at its port and without the frameworks that aren't here."""
-        for manifest in yaml.safe_load_all(
-            (path_of("kueue", "webhook") / "manifests.yaml").read_text()
-        ):
-            kept = [hook for hook in manifest["webhooks"] if _is_served_here(hook)]
-            for hook in kept:
-                path = hook["clientConfig"]["service"]["path"]
-                url = f"https://127.0.0.1:{self._webhook}{path}"
-                hook["clientConfig"] = {
-                    "url": url,
-                    "caBundle": self.control_plane.certificate.bundle,
-                }
-            manifest["metadata"]["name"] = f"kueue-{manifest['metadata']['name']}"
-            yield {**manifest, "webhooks": kept}
-
-
-def _is_served_here(hook: Mapping[str, Any]) -> bool:
-    return all(
-        GROUP in rule["apiGroups"]
-        or (rule["apiGroups"] == ["batch"] and "jobs" in rule["resources"])
-        for rule in hook["rules"]
-    )
-
-
-def _visibility_service(port: int) -> Iterator[dict[str, Any]]:
-    """The objects that put Kueue's visibility API behind the API server.
-
-    A service of loopback addresses is refused as endpoints, but may be an external name.
-    """
-    service = {"name": "kueue-visibility-server", "namespace": NAMESPACE, "port": port}
-    yield {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": service["name"], "namespace": NAMESPACE},
-        "spec": {"type": "ExternalName", "externalName": "localhost", "ports": [{"port": port}]},
-    }
-    for version in ("v1beta1", "v1beta2"):
-        yield {
-            "apiVersion": "apiregistration.k8s.io/v1",
-            "kind": "APIService",
-            "metadata": {"name": f"{version}.{VISIBILITY_GROUP}"},
-            "spec": {
-                "group": VISIBILITY_GROUP,
-                "groupPriorityMinimum": 100,
-                "insecureSkipTLSVerify": True,
-                "service": service,
-                "version": version,
-                "versionPriority": 100,
-            },
         }

@@ -9,11 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.cluster.control_plane import ADMIN, ControlPlane, User
+from tests.cluster.control_plane import ControlPlane
 from tests.cluster.kueue import Kueue, KueueOptions
-from tests.cluster.monitoring import Prometheus, Scrape, dcgm_exporter, kube_state_metrics
+from tests.cluster.monitoring import dcgm_exporter, kube_state_metrics
 from tests.cluster.nodes import DEFAULT_RUN, GpuNode, kwok
 from tests.cluster.process import Process, start_together, wait_until
+from tests.cluster.prometheus import Prometheus, Scrape
+from tests.cluster.users import ADMIN, User
 
 NEEDS = ("etcd", "kubernetes", "kueue", "kwok", "kube-state-metrics", "prometheus")
 """The programs that a Stack with all its parts is made of."""

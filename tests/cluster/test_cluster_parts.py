@@ -6,6 +6,7 @@ Not tested: Kueue's own behaviour, which is upstream's business.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -14,12 +15,14 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.build import path_of
-from tests.cluster.control_plane import GPUBOT, ControlPlane
+from tests.cluster.control_plane import ControlPlane
 from tests.cluster.fixtures import require
 from tests.cluster.kueue import Kueue
-from tests.cluster.monitoring import REPOSITORY, Prometheus
+from tests.cluster.monitoring import REPOSITORY
 from tests.cluster.objects import cluster_queue, flavor, local_queue, namespace, quota
 from tests.cluster.process import Process, ProcessError, running_pids, wait_until
+from tests.cluster.prometheus import Prometheus
+from tests.cluster.users import GPUBOT
 
 pytestmark = pytest.mark.cluster
 
@@ -128,3 +131,34 @@ def is_alive(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state != "Z"
+
+
+def test_an_interrupted_session_leaves_nothing_running(tmp_path: Path) -> None:
+    require("etcd", "kubernetes")
+    (tmp_path / "test_waits.py").write_text(
+        "import pathlib, time\n"
+        "def test_waits(control_plane):\n"
+        "    pathlib.Path(__file__).with_name('pids').write_text(\n"
+        "        f'{control_plane.etcd.pid} {control_plane.api_server.pid}')\n"
+        "    time.sleep(60)\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-c",
+        os.devnull,
+        "-p",
+        "tests.cluster.fixtures",
+    ]
+    command += ["--rootdir", str(tmp_path), "--basetemp", str(tmp_path / "base"), str(tmp_path)]
+    log = (tmp_path / "log").open("w")
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    session = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    wait_until(lambda: len((tmp_path / "pids").read_text().split()) == 2, "the test waits", 60)
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert all(map(is_alive, pids))
+    session.send_signal(signal.SIGINT)
+    assert session.wait(30) == pytest.ExitCode.INTERRUPTED
+    assert not any(map(is_alive, pids))

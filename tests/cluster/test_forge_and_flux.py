@@ -12,10 +12,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cluster.flux import Flux
-from tests.cluster.forge import BOT, Gitea, Repository
+from tests.cluster.forge import BOT, Gitea
 from tests.cluster.kueue import Kueue
 from tests.cluster.objects import Manifest, cluster_queue, flavor
 from tests.cluster.process import wait_until
+from tests.cluster.repository import Repository
 from tests.cluster.web import RefusedError
 
 pytestmark = pytest.mark.cluster
