@@ -17,6 +17,7 @@ from gitops.flow_decide import decide_on, ended_words
 from gitops.flow_examine import Examiner, new_request
 from gitops.flow_save import run, told
 from gitops.flow_step import Stepper
+from gitops.flow_text import as_said
 from gitops.flow_tick import Ticker
 from gitops.forge import Forge
 from gitops.moves import Move, MoveKind
@@ -145,7 +146,7 @@ class Flow:
             except GpubotError as error:
                 self._refused("cancel", request, by, book, error, now)
                 raise
-            ended, moves = run(request, [Cancelled(person.id, reason.strip())], now)
+            ended, moves = run(request, [Cancelled(person.id, as_said(reason))], now)
             if self.store.save(ended, request.revision, told(ended, moves, _account(by)), key):
                 return Outcome(self._get(request_id), True, "Withdrawn.", moves=tuple(moves))
         raise Conflict("Too many changes at once; it was not withdrawn.", "Try again.")

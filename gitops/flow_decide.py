@@ -6,12 +6,11 @@ from capacity.errors import Conflict, Denied, UsageError
 from gitops.book import Book
 from gitops.events import Judged, PolicyChanged, Voted
 from gitops.flow_save import run
+from gitops.flow_text import as_said
 from gitops.moves import Move
 from gitops.people import Actor, PersonEntry
 from gitops.policy import Verdict
 from gitops.request import VOTABLE, Choice, Request, State, Vote
-
-_LONGEST_REASON = 1000
 
 
 def decide_on(
@@ -41,13 +40,13 @@ def decide_on(
     role = _role(request, verdict, person)
     if any((v.person, v.choice) == (person.id, choice) for v in request.standing_votes):
         return request, [], verdict
-    if choice == "reject" and not reason.strip():
+    if choice == "reject" and not as_said(reason):
         raise UsageError("A rejection needs a reason.", "Say why, so that they know what to do.")
     vote = Vote(
         person.id,
         role,
         choice,
-        reason.strip()[:_LONGEST_REASON],
+        as_said(reason),
         now,
         f"{by.via}:{by.account}",
         request.content,

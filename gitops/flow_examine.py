@@ -10,13 +10,12 @@ from capacity.model import Fleet
 from capacity.quantity import canonical, parse, same
 from gitops.book import Book, read_book
 from gitops.facts import facts_of
+from gitops.flow_text import as_said
 from gitops.people import Actor
 from gitops.policy import judge, may_ask
 from gitops.ports import BuildChange, Finding, Lint, Preview, Source, WhatIf
 from gitops.request import Content, Draft, Request, hash_of
 from gitops.rollout import NOT_SET, observe, spell
-
-_LONGEST_REASON = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class Examiner:
             requester=person.id,
             team=team.name if team else "",
             cluster=draft.cluster or self.cluster,
-            reason=draft.reason.strip()[:_LONGEST_REASON],
+            reason=as_said(draft.reason),
         )
         _check(settled, now)
         return settled

@@ -18,6 +18,7 @@ from gitops.events import (
     Withdrawn,
 )
 from gitops.flow_save import run
+from gitops.flow_text import as_said
 from gitops.forge import PullRequest, Review
 from gitops.ports import Source
 from gitops.request import Choice, Request, State, Vote, hash_of
@@ -99,4 +100,6 @@ def _votes(
         if choice is None or known or not roles or review.head_sha != request.content.head_sha:
             continue
         role = " and ".join(roles)
-        yield Voted(Vote(person.id, role, choice, review.text, review.at, account, request.content))
+        yield Voted(
+            Vote(person.id, role, choice, as_said(review.text), review.at, account, request.content)
+        )

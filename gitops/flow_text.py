@@ -14,6 +14,7 @@ from gitops.request import IN_GIT, TERMINAL, Request, State, Vote
 
 _BREAK = "\N{WORD JOINER}"
 _LONGEST = 500
+_LONGEST_REASON = 1000
 
 
 def status_of(request: Request, verdict: Verdict) -> tuple[StatusState, str] | None:
@@ -67,6 +68,12 @@ def merge_message(request: Request, people: People, thread: str) -> str:
 def approvals(request: Request) -> list[Vote]:
     """Return the approvals that are about the present content, one per person."""
     return [v for v in request.standing_votes if v.choice == "approve"]
+
+
+def as_said(words: str) -> str:
+    """Return a person's reason without control and format characters, in up to 1,000 characters."""
+    kept = (c for c in words if c == "\n" or unicodedata.category(c)[0] != "C")
+    return "".join(kept).strip()[:_LONGEST_REASON]
 
 
 def inert(words: str) -> str:
