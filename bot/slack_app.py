@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +63,7 @@ class Standing:
             return True, "connected"
         return False, self.socket.trouble or "the connection is down; reconnecting"
 
-    async def authorize(self, **_: Any) -> AuthorizeResult:
+    def me(self) -> AuthorizeResult:
         """Tell Bolt who the bot is, without a call to Slack on the way to the ack."""
         if self.bot is None:
             raise SlackDown(detail="a payload came before auth.test was answered")
@@ -93,13 +93,15 @@ class Standing:
             await self.socket.join()
 
 
-def make_app(
-    base_url: str, signing_secret: str, authorize: Callable[..., Awaitable[AuthorizeResult]]
-) -> AsyncApp:
+def make_app(base_url: str, signing_secret: str, me: Callable[[], AuthorizeResult]) -> AsyncApp:
     """Return an app without listeners; an empty secret means socket mode.
 
     Its client has no token: listeners speak through ``SlackClient`` only.
     """
+
+    async def authorize() -> AuthorizeResult:
+        return me()
+
     return AsyncApp(
         name="gpubot",
         logger=logging.getLogger("slack_bolt"),

@@ -5,7 +5,6 @@ the channel reads is true now and not when the asker looked. Who mentions the bo
 and is answered in public, in the thread.
 """
 
-import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +22,6 @@ from commands.page import Action, Page, Person
 
 ASK = re.compile(r"^ask(\.\d+)?$")
 SHARE = re.compile(r"^share(\.\d+)?$")
-ZONE_SECONDS = 0.6
 MENTION = re.compile(r"<@[UW][A-Z0-9]+(\|[^>]*)?>")
 IN_CHANNEL = {"response_type": "in_channel", "replace_original": False}
 
@@ -57,8 +55,7 @@ class Asking:
     async def page(self, body: dict[str, Any], text: str) -> Page:
         """Return the answer to a question for the person behind this payload."""
         caller = caller_of(body)
-        self._edge.gate.admit(caller)
-        zone = await time_zone(self._edge, caller.user)
+        zone = await self._edge.gate.welcome(caller)
         return await self._edge.workers.run(self._page, text, caller.user, zone)
 
     def _page(self, text: str, user: str, zone: str) -> Page:
@@ -76,7 +73,7 @@ class Asking:
 
         async def work() -> None:
             page = shared(await self.page(body, text), caller_of(body).user)
-            message = await self._edge.workers.run(self._edge.message, page)
+            message = await self._edge.rendered(page)
             await self._edge.client.respond(url, message, **IN_CHANNEL)
 
         await self._edge.guarded("share", work, tell, text)
@@ -89,24 +86,15 @@ class Asking:
         channel, thread = str(event["channel"]), str(event.get("thread_ts") or event["ts"])
 
         async def tell(page: Page) -> None:
-            message = await self._edge.workers.run(self._edge.message, page)
+            message = await self._edge.rendered(page)
             await self._edge.client.whisper(channel, str(event["user"]), message, thread)
 
         async def work() -> None:
             page = await self.page(body, text)
-            message = await self._edge.workers.run(self._edge.message, page)
+            message = await self._edge.rendered(page)
             await self._edge.client.post(channel, message, thread)
 
         await self._edge.guarded("mention", work, tell, text)
-
-
-async def time_zone(edge: Edge, user: str) -> str:
-    """Return the person's zone; a question doesn't wait or fail for want of it."""
-    try:
-        async with asyncio.timeout(ZONE_SECONDS):
-            return (await edge.gate.profile(user)).time_zone
-    except (GpubotError, TimeoutError):
-        return "UTC"
 
 
 def asker(edge: Edge, user: str, zone: str) -> Asker:

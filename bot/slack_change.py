@@ -91,7 +91,7 @@ class Deeds:
         """Return how to tell the intent's person: in their modal, in the channel, or directly."""
 
         async def tell(page: Page) -> None:
-            message = await self._edge.workers.run(self._edge.message, page)
+            message = await self._edge.rendered(page)
             if intent.view and await self._in_modal(intent.view, page):
                 return
             if intent.channel:

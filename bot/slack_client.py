@@ -68,8 +68,11 @@ class SlackClient:
     async def call(self, method: str, *, once: bool = False, **arguments: Any) -> dict[str, Any]:
         """Call a method; ``once`` never repeats it. Raises SlackDown or SlackRefused."""
         client = self._once if once else self.web
+        # Slack takes JSON for what writes only.
+        reads = method in {"users.info", "auth.test"}
+        how: dict[str, Any] = {"params" if reads else "json": arguments}
         try:
-            response = await client.api_call(method, json=arguments)
+            response = await client.api_call(method, **how)
         except SlackApiError as error:
             raise _ours(error, method) from error
         except DOWN as error:
@@ -97,6 +100,12 @@ class SlackClient:
             if refused.code not in {"user_not_in_channel", "not_in_channel", "channel_not_found"}:
                 raise
             await self.post(user, message)
+
+    async def user(self, user: str) -> dict[str, Any]:
+        """Return what ``users.info`` says about an account."""
+        answer = await self.call("users.info", user=user)
+        found: dict[str, Any] = answer.get("user") or {}
+        return found
 
     async def respond(self, url: str, message: Message, **how: Any) -> None:
         """Answer through a payload's response address; raises SlackRefused for a foreign host."""

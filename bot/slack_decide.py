@@ -113,7 +113,7 @@ class Deciding:
 
         async def work() -> None:
             caller = caller_of(body)
-            self._edge.gate.admit(caller)
+            await self._edge.gate.welcome(caller)
             number, _ = button(str(body["actions"][0].get("value", "")))
             await tell(await self._edge.workers.run(self._page, number, caller.user))
 

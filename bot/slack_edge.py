@@ -4,11 +4,12 @@ A listener acknowledges first, then does its work inside ``Edge.guarded``, which
 person with a sentence: the answer, our error's sentence, or an apology with a reference.
 """
 
+import asyncio
 import contextlib
 import re
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
@@ -19,7 +20,7 @@ from bot.logs import reference
 from bot.metrics import Metrics
 from bot.slack_client import SlackClient
 from bot.slack_identity import Gate
-from bot.workers import Workers
+from bot.workers import BusyError, Workers
 from capacity.errors import GpubotError
 from commands.page import Page
 from gitops.people import People
@@ -37,28 +38,51 @@ class Edge:
     workers: Workers
     metrics: Metrics
     people: Callable[[], People]
+    running: set[asyncio.Task[str]] = field(default_factory=set)
 
     async def guarded(
         self, what: str, work: Callable[[], Awaitable[None]], tell: Tell, asked: str = ""
     ) -> None:
         """Do the work; whatever goes wrong, the person gets a sentence and the log the detail."""
         start = time.monotonic()
-        outcome = "answer"
+        task = asyncio.ensure_future(self._outcome(what, work, tell, asked))
+        self.running.add(task)
+        task.add_done_callback(self.running.discard)
+        outcome = await task
+        self.metrics.outcomes.labels(what, outcome).inc()
+        self.metrics.answers.labels(what).observe(time.monotonic() - start)
+
+    async def _outcome(
+        self, what: str, work: Callable[[], Awaitable[None]], tell: Tell, asked: str
+    ) -> str:
         try:
             try:
                 await work()
             except GpubotError as error:
-                outcome = type(error).__name__
-                log.info("told", what=what, error=outcome, detail=error.detail or error.sentence)
+                log.info("told", what=what, error=repr(error), detail=error.detail)
                 await tell(apology(error, asked))
+                return type(error).__name__
         except Exception:
-            outcome = "broken"
             ref = reference()
             log.exception("broken", what=what, ref=ref)
             with contextlib.suppress(GpubotError):
                 await tell(broken(ref))
-        self.metrics.outcomes.labels(what, outcome).inc()
-        self.metrics.answers.labels(what).observe(time.monotonic() - start)
+            return "broken"
+        return "answer"
+
+    async def settle(self) -> None:
+        """Give what runs a moment to end, then end it."""
+        if self.running:
+            _, late = await asyncio.wait(self.running, timeout=SETTLING)
+            for task in late:
+                task.cancel()
+
+    async def rendered(self, page: Page) -> Message:
+        """Render a page on the pool; when that is full, here and without mentions."""
+        try:
+            return await self.workers.run(self.message, page)
+        except BusyError:
+            return render(page)
 
     def message(self, page: Page) -> Message:
         """Render a page with people mentioned, if the people map can be read."""
@@ -76,7 +100,7 @@ class Edge:
         url = str(body.get("response_url") or "")
 
         async def tell(page: Page) -> None:
-            message = await self.workers.run(self.message, page)
+            message = await self.rendered(page)
             if url:
                 await self.client.respond(url, message, **EPHEMERAL)
             elif channel:
@@ -88,6 +112,7 @@ class Edge:
 
 
 ACCOUNT = re.compile(r"^[UW][A-Z0-9]{4,}$")
+SETTLING = 2.0
 EPHEMERAL = {"response_type": "ephemeral", "replace_original": False}
 
 

@@ -8,9 +8,9 @@ import structlog
 from slack_bolt.async_app import AsyncApp
 
 from bot.home import Standing, home
-from bot.slack_ask import asker, time_zone
+from bot.slack_ask import asker
 from bot.slack_edge import Edge, slack_of
-from bot.slack_identity import caller_of
+from bot.slack_identity import Caller, caller_of
 from capacity.errors import GpubotError
 from commands.command import Asker
 from commands.page import Line, Page
@@ -39,9 +39,10 @@ class HomeTab:
     def register(self, app: AsyncApp) -> None:
         app.event("app_home_opened")(self._opened)
 
-    async def publish(self, user: str) -> None:
+    async def publish(self, caller: Caller) -> None:
         """Show this person's Home as it stands now."""
-        zone = await time_zone(self._edge, user)
+        zone = await self._edge.gate.welcome(caller)
+        user = caller.user
         view = await self._edge.workers.run(self._view, user, zone)
         await self._edge.client.call("views.publish", user_id=user, view=view)
 
@@ -51,8 +52,7 @@ class HomeTab:
         user = str(event["user"])
 
         async def work() -> None:
-            self._edge.gate.admit(caller_of(body))
-            await self.publish(user)
+            await self.publish(caller_of(body))
 
         async def tell(page: Page) -> None:
             view = {"type": "home", "blocks": self._edge.message(page).blocks}

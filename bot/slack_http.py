@@ -1,8 +1,6 @@
 """HTTP mode: Slack's requests on our own server, verified, and each signature taken once."""
 
 import time
-from collections.abc import Callable
-from datetime import datetime
 
 import structlog
 from aiohttp import web
@@ -11,7 +9,7 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_sdk.signature import SignatureVerifier
 
 from bot.metrics import Metrics
-from bot.recent import Recent
+from bot.slack_once import Once
 
 log = structlog.get_logger(__name__)
 
@@ -19,25 +17,19 @@ log = structlog.get_logger(__name__)
 class Webhook:
     """Answers /slack/events, /slack/commands and /slack/interactivity."""
 
-    def __init__(
-        self, app: AsyncApp, signing_secret: str, metrics: Metrics, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, app: AsyncApp, signing_secret: str, metrics: Metrics) -> None:
         self._app = app
         self._verifier = SignatureVerifier(signing_secret)
         self._metrics = metrics
-        self._now = now
-        self._signatures = Recent()
+        self._once = Once(metrics, "signature")
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         start = time.monotonic()
         if not self._genuine(await request.text(), request):
             log.warning("a request without Slack's signature was refused", path=request.path)
             return web.Response(status=401, text="The signature doesn't hold.")
-        if self._signatures.again(request.headers["X-Slack-Signature"], self._now()):
-            # A captured request stays valid for five minutes; a second one does nothing.
-            self._metrics.duplicates.labels("signature").inc()
-            return web.Response(status=200)
-        response = await self._app.async_dispatch(await to_bolt_request(request))
+        dispatch = self._app.async_dispatch(await to_bolt_request(request))
+        response = await self._once.answer(request.headers["X-Slack-Signature"], dispatch)
         kind = request.path.rpartition("/")[2]
         self._metrics.acks.labels(kind).observe(time.monotonic() - start)
         return await to_aiohttp_response(response)

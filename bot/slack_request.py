@@ -19,12 +19,12 @@ from bot.inbox import draft_values
 from bot.modals import Form
 from bot.request_form import FieldErrors, draft_of, prefilled, settled
 from bot.request_preview import preview_page
-from bot.slack_ask import asker, time_zone
+from bot.slack_ask import asker
 from bot.slack_change import Deeds
 from bot.slack_client import SlackRefused
 from bot.slack_decide import submitted
 from bot.slack_edge import Edge, place_of
-from bot.slack_identity import caller_of
+from bot.slack_identity import Caller, caller_of
 from capacity.errors import GpubotError, SourceDown
 from capacity.model import Fleet
 from commands.page import Bold, Page
@@ -77,14 +77,14 @@ class Requesting:
                 trigger_id=body["trigger_id"],
                 view=modals.loading(channel),
             )
-            await self._fill(str(opened["view"]["id"]), prefilled(text, channel), caller.user)
+            await self._fill(str(opened["view"]["id"]), prefilled(text, channel), caller)
 
         await self._edge.guarded("request", work, tell)
 
-    async def _fill(self, view: str, form: Form, user: str) -> None:
+    async def _fill(self, view: str, form: Form, caller: Caller) -> None:
         try:
-            zone = await time_zone(self._edge, user)
-            made = await self._edge.workers.run(self._view, form, user, zone)
+            zone = await self._edge.gate.welcome(caller)
+            made = await self._edge.workers.run(self._view, form, caller.user, zone)
         except GpubotError as error:
             made = modals.told(TITLE, apology(error))
         await self._update(view, made)
@@ -100,8 +100,7 @@ class Requesting:
 
         async def work() -> None:
             caller = caller_of(body)
-            self._edge.gate.admit(caller)
-            zone = await time_zone(self._edge, caller.user)
+            zone = await self._edge.gate.welcome(caller)
             made = await self._edge.workers.run(self._view, modals.read(view), caller.user, zone)
             # Somebody types on: only the newest preview is shown, or an old one would stay.
             if self._newest.get(view["id"]) == number:
@@ -166,10 +165,9 @@ class Requesting:
 
     async def _checked(self, form: Form, body: dict[str, Any]) -> Draft:
         caller = caller_of(body)
-        self._edge.gate.admit(caller)
         try:
             async with asyncio.timeout(CHECKING):
-                zone = await time_zone(self._edge, caller.user)
+                zone = await self._edge.gate.welcome(caller)
                 return await self._edge.workers.run(self._check, form, caller.user, zone)
         except TimeoutError as error:
             raise SourceDown("the cluster's numbers in time", None) from error

@@ -1,13 +1,7 @@
-"""Socket Mode: the connection that Slack sends payloads through.
+"""Socket Mode: the connection that Slack sends payloads through."""
 
-Slack may hand over the same envelope twice, on the old and on the new connection. Each envelope is
-dispatched once, and a repetition is answered with what the first one was answered with.
-"""
-
-import asyncio
 import json
 import time
-from collections import OrderedDict
 from typing import Any
 
 import structlog
@@ -15,14 +9,13 @@ from aiohttp import WSMessage
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
 from slack_bolt.app.async_app import AsyncApp
-from slack_bolt.response import BoltResponse
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.metrics import Metrics
+from bot.slack_once import Once
 
 log = structlog.get_logger(__name__)
-MOST_ENVELOPES = 10_000
 # Reconnecting doesn't help here, though the client keeps trying: somebody must act.
 FINAL = {"link_disabled": "Socket Mode was switched off for this app"}
 
@@ -33,21 +26,13 @@ class Socket(AsyncSocketModeHandler):
     def __init__(self, app: AsyncApp, app_token: str, metrics: Metrics) -> None:
         super().__init__(app, app_token, ping_interval=5)
         self._metrics = metrics
-        self._answers: OrderedDict[str, asyncio.Future[BoltResponse]] = OrderedDict()
+        self._once = Once(metrics, "envelope_id")
         self.trouble = ""
         self.client.on_message_listeners.append(self._notice)
 
     async def handle(self, client: AsyncBaseSocketModeClient, req: SocketModeRequest) -> None:
         start = time.time()
-        answer = self._answers.get(req.envelope_id)
-        if answer is None:
-            answer = asyncio.ensure_future(run_async_bolt_app(self.app, req))
-            self._answers[req.envelope_id] = answer
-            if len(self._answers) > MOST_ENVELOPES:
-                self._answers.popitem(last=False)
-        else:
-            self._metrics.duplicates.labels("envelope_id").inc()
-        response = await asyncio.shield(answer)
+        response = await self._once.answer(req.envelope_id, run_async_bolt_app(self.app, req))
         await send_async_response(client, req, response, start)
         self._metrics.acks.labels(req.type).observe(time.time() - start)
 

@@ -1,0 +1,123 @@
+"""The Slack side as one thing: everything that listens and speaks, put together and run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot import slack_commands
+from bot.inbox import Inbox, Intent
+from bot.metrics import Metrics
+from bot.outbox import Outbox, OutboxStore
+from bot.slack_app import Standing, make_app, make_socket
+from bot.slack_ask import Asking
+from bot.slack_change import Deeds
+from bot.slack_client import SlackClient
+from bot.slack_decide import Deciding
+from bot.slack_edge import Edge
+from bot.slack_home import HomeTab
+from bot.slack_http import Webhook
+from bot.slack_identity import Caller, Gate
+from bot.slack_request import Previewer, Requesting
+from bot.workers import Workers
+from capacity.model import Fleet
+from commands.command import Asker
+from commands.page import Page
+from gitops.people import People
+from gitops.ports import View
+
+Now = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach Slack. No app token means http mode, which needs the signing secret."""
+
+    base_url: str
+    bot_token: str
+    app_token: str = ""
+    signing_secret: str = ""
+    team_ids: tuple[str, ...] = ()
+    requests_channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What the Slack side asks of the rest of the bot; all of it synchronous, run on the pool."""
+
+    answer: Callable[[str, Asker], Page]
+    people: Callable[[], People]
+    fleet: Callable[[], Fleet]
+    preview: Previewer
+    view: Callable[[int, datetime], View]
+    requests: Callable[[datetime], tuple[View, ...]]
+    inbox: Inbox
+    outbox: OutboxStore
+
+
+class Slack:
+    """Made and run on one event loop; ``news`` is called when a request changed."""
+
+    def __init__(
+        self,
+        access: Access,
+        ports: Ports,
+        *,
+        workers: Workers,
+        metrics: Metrics,
+        now: Now,
+        news: Callable[[], None],
+    ) -> None:
+        self._access = access
+        self._metrics = metrics
+        self._news = news
+        self.client = SlackClient(access.bot_token, access.base_url)
+        self.standing = Standing(self.client)
+        gate = Gate(self._homes, self.client.user, now)
+        self._edge = edge = Edge(self.client, gate, workers, metrics, ports.people)
+        self.deeds = Deeds(edge, ports.inbox, self._done, now)
+        self.home = HomeTab(edge, ports.requests, ports.answer, now)
+        secret = "" if access.app_token else access.signing_secret
+        self._app = make_app(access.base_url, secret, self.standing.me)
+        asking = Asking(edge, ports.answer, now)
+        requesting = Requesting(edge, self.deeds, ports.fleet, ports.preview, now)
+        for part in (asking, requesting, Deciding(edge, self.deeds, ports.view, now), self.home):
+            part.register(self._app)
+        slack_commands.register(self._app, asking, requesting)
+        self.outbox = Outbox(
+            ports.outbox,
+            ports.view,
+            self.client,
+            edge.message,
+            channel=access.requests_channel,
+            workers=workers,
+            metrics=metrics,
+            now=now,
+        )
+
+    def webhook(self) -> Webhook | None:
+        """Return what answers Slack's requests in http mode; None in socket mode."""
+        if self._access.app_token:
+            return None
+        return Webhook(self._app, self._access.signing_secret, self._metrics)
+
+    def start(self) -> None:
+        """Begin to connect; Slack may be down."""
+        token = self._access.app_token
+        self.standing.start(make_socket(self._app, token, self._metrics) if token else None)
+
+    async def stop(self) -> None:
+        """Leave Slack cleanly."""
+        await self.standing.stop()
+        await self._edge.settle()
+        self.deeds.close()
+        await self.client.close()
+
+    async def _done(self, intent: Intent) -> None:
+        self._news()
+        if intent.on_home:
+            await self.home.publish(Caller(intent.user, intent.homes))
+
+    def _homes(self) -> frozenset[str]:
+        bot = self.standing.bot
+        own = {bot.team, bot.enterprise} - {""} if bot else set()
+        return frozenset(self._access.team_ids or own)

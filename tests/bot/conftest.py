@@ -1,0 +1,46 @@
+"""Stages: the bot's Slack side and a fake Slack, started for one test."""
+
+import io
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from bot import logs
+from tests.bot.stage import Stage
+
+
+@pytest.fixture
+def log_lines() -> io.StringIO:
+    """What the bot writes to its log during this test."""
+    return io.StringIO()
+
+
+@pytest.fixture(autouse=True)
+def _logging(log_lines: io.StringIO) -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    logs.configure("INFO", "console", log_lines)
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+@pytest.fixture
+def staged() -> Iterator[Callable[..., Stage]]:
+    running: list[Stage] = []
+
+    def make(**options: Any) -> Stage:
+        stage = Stage(**options).start()
+        running.append(stage)
+        return stage
+
+    yield make
+    for stage in running:
+        stage.stop()
+
+
+@pytest.fixture
+def stage(staged: Callable[..., Stage]) -> Stage:
+    return staged()
