@@ -41,6 +41,7 @@ class Range:
 class Past:
     """One job of the past: its size, how long it waited, how long it ran (None: still runs)."""
 
+    queue: str
     gpus: int
     waited: timedelta
     ran: timedelta | None
@@ -90,12 +91,13 @@ def _in(workload: Workload, queues: Collection[str]) -> bool:
 
 def _past(workload: Workload, start: datetime) -> Past | None:
     reserved = reserved_at(workload)
-    if reserved is None or reserved < start:
+    if reserved is None or reserved < start or workload.admission is None:
         return None
+    queue = workload.admission.cluster_queue
     finished = workload.condition("Finished")
     ended = finished.last_transition if finished and finished.status == "True" else None
     waited = max(timedelta(0), reserved - min(queued_since(workload), reserved))
-    return Past(gpus(workload), waited, ended - reserved if ended else None)
+    return Past(queue, gpus(workload), waited, ended - reserved if ended else None)
 
 
 def _range(durations: Sequence[timedelta], size: int | None) -> Range:

@@ -12,6 +12,7 @@ from typing import Any
 from capacity.errors import SourceDown
 from capacity.model import (
     Admission,
+    AdmissionCheckState,
     Amounts,
     ClusterQueue,
     Cohort,
@@ -213,7 +214,14 @@ def running_workloads() -> tuple[Workload, ...]:
         a_workload("llm-pretrain", 4, 8, kind="JobSet", state="Admitted", created=long),
         a_workload("eval-1", 1, 8, state="Admitted", created=ago(hours=5)),
         a_workload("eval-2", 1, 2, state="Admitted", created=ago(hours=2)),
-        a_workload("sweep-2", 1, 2, state="QuotaReserved", created=ago(minutes=3)),
+        a_workload(
+            "sweep-2",
+            1,
+            2,
+            state="QuotaReserved",
+            created=ago(minutes=3),
+            admission_checks=(AdmissionCheckState("provision", "Pending", "nodes are prepared"),),
+        ),
         a_workload("detector", 1, 8, queue="vision", state="Admitted", created=long),
         a_workload("labels", 1, 2, queue="vision", state="Admitted", created=ago(hours=1)),
         a_workload("chat", 3, 8, queue="serving", state="Admitted", created=long),

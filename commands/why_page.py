@@ -1,0 +1,154 @@
+"""Why a job waits, as a page.
+
+[pure]
+"""
+
+from capacity.causes import Need
+from commands.footer import FREE_IS_NO_PROMISE, footer, gap_notices
+from commands.page import (
+    Action,
+    Bold,
+    Bullets,
+    Code,
+    Line,
+    Page,
+    Paragraph,
+    Part,
+    Quote,
+    Span,
+    Table,
+    Time,
+)
+from commands.why_data import ChoicesAnswer, WhyAnswer
+from commands.why_help import Remedy
+from commands.why_say import headline
+from commands.why_story import eviction, past_evictions, story
+from commands.words import card, count, is_gpu, number
+
+_MOST_CHOICES = 10
+
+
+def why_page(answer: WhyAnswer) -> Page:
+    """Show the cause, the arithmetic behind it, what would help, and Kueue's own words."""
+    parts: list[Part] = [*_arithmetic(answer), *_progress(answer)]
+    parts += _remedies(answer)
+    message = answer.cause.message
+    if message is not None and message.text:
+        parts.append(Quote(message.text, "Kueue says"))
+    return Page(
+        headline=headline(answer),
+        parts=tuple(parts),
+        actions=_actions(answer),
+        footer=footer(answer, answer.asked_at, *_small_print(answer)),
+        notices=gap_notices(answer.gaps),
+    )
+
+
+def choices_page(answer: ChoicesAnswer) -> Page:
+    """Show which jobs the name may mean, each with its button."""
+    shown = answer.choices[:_MOST_CHOICES]
+    total = len(answer.choices)
+    left = f" The first {_MOST_CHOICES} are below." if total > _MOST_CHOICES else ""
+    return Page(
+        headline=(Bold(f"{total} jobs are called {answer.name}. Which one?"), left),
+        parts=(Bullets(tuple((Code(n), f" in {queue}: {state}") for n, queue, state in shown)),),
+        actions=tuple(Action(name, "ask", f"why {name}") for name, _, _ in shown),
+        footer=footer(answer, answer.asked_at),
+        notices=gap_notices(answer.gaps),
+    )
+
+
+def _arithmetic(answer: WhyAnswer) -> list[Part]:
+    """Show per kind of card what it asks for, what is there, and what is lacking."""
+    needs = [n for n in answer.cause.needs if is_gpu(n.pair.resource) or n.short]
+    if not needs:
+        return []
+    rows = tuple(_row(need) for need in needs[:12])
+    caption = f"What {answer.job} needs at once, and what {answer.queue} can get"
+    parts: list[Part] = [Table(("needs", "can get now", "lacks", "most ever"), rows, caption)]
+    lent = answer.need.own_lent if answer.need else 0
+    if lent and answer.need:
+        parts.append(Paragraph((_lent(answer, number(answer.need.pair.resource, lent)),)))
+    return parts
+
+
+def _row(need: Need) -> tuple[Line, ...]:
+    resource = need.pair.resource
+    refused = "" if need.matches else " (the job doesn't allow it)"
+    return (
+        (f"{number(resource, need.wanted)} {card(need.pair)}{refused}",),
+        (number(resource, need.available),),
+        (number(resource, need.short),),
+        (number(resource, need.potential),),
+    )
+
+
+def _lent(answer: WhyAnswer, lent: str) -> str:
+    if answer.reclaim == "Never":
+        return (
+            f"{lent} more of {answer.queue}'s own are lent out and return only as jobs there end."
+        )
+    return (
+        f"{lent} more of {answer.queue}'s own are lent out; Kueue may stop borrowers for them "
+        f"(reclaim {answer.reclaim})."
+    )
+
+
+def _progress(answer: WhyAnswer) -> list[Part]:
+    """Show retries, checks, readiness and what happened before."""
+    lines: list[Line] = [_requeue(answer), eviction(answer)]
+    preempted = answer.cause.preempted
+    if preempted is not None and not preempted.current:
+        lines.append(("Before: ", *story(answer)))
+    lines += [(f"Check {c.name}: {c.state}. {c.message}",) for c in answer.cause.checks[:6]]
+    gang = answer.cause.gang
+    if gang is not None and not gang.ready:
+        lines.append((f"Pods: {gang.reason}. {gang.text}",))
+    past = past_evictions(answer)
+    return [Paragraph(line) for line in (*lines, (past,) if past else ()) if line]
+
+
+def _requeue(answer: WhyAnswer) -> Line:
+    requeue = answer.cause.requeue
+    if requeue is None:
+        return ()
+    tried = f"Requeued {count(requeue.count, 'time')}" if requeue.count else "Requeued"
+    after: list[Span] = ["; the next try is when capacity frees."]
+    if requeue.waiting and requeue.at is not None:
+        after = ["; the next try is not before ", Time(requeue.at), "."]
+    elif requeue.waiting:
+        after = [f"; held back for now ({requeue.reason})."]
+    return (tried, *(after if answer.cause.status == "Pending" else ["."]))
+
+
+def _remedies(answer: WhyAnswer) -> list[Part]:
+    if not answer.remedies:
+        return []
+    items: tuple[Line, ...] = tuple((f"{r.what} ({r.price})",) for r in answer.remedies)
+    parts: list[Part] = [Paragraph((Bold("What would start it:"),)), Bullets(items)]
+    wait = answer.wait
+    if wait is not None:
+        size = f" for about {count(wait.gpus, 'GPU')}" if wait.gpus else " for jobs of any size"
+        basis = f"the middle half of {wait.jobs} jobs, last {wait.days} days"
+        parts.append(Paragraph((f"Typical wait here{size}: {wait.words} ({basis}).",)))
+    return parts
+
+
+def _actions(answer: WhyAnswer) -> tuple[Action, ...]:
+    remedies = [_button(r) for r in answer.remedies if r.verb]
+    asked = [Action("Queue", "ask", f"queue {answer.queue}")] if answer.queue else []
+    quota = [Action("Quota", "ask", f"quota {answer.queue}")] if answer.queue else []
+    ahead = answer.ahead_of_it if answer.strict else ""
+    head = [Action(f"Why {ahead}?", "ask", f"why {answer.namespace}/{ahead}")] if ahead else []
+    return (*remedies, *head, *asked, *quota)
+
+
+def _button(remedy: Remedy) -> Action:
+    style = "primary" if remedy.verb == "request" else ""
+    return Action(remedy.label, remedy.verb, remedy.value, style)  # type: ignore[arg-type]
+
+
+def _small_print(answer: WhyAnswer) -> tuple[str, ...]:
+    waits = (FREE_IS_NO_PROMISE,) if answer.cause.status == "Pending" else ()
+    older = f"{count(answer.namesakes, 'older job')} of this name not shown"
+    return (*waits, *([older] if answer.namesakes else ()))

@@ -1,0 +1,69 @@
+"""How a job lost its GPUs: who took them, by which rule, and when.
+
+[pure]
+"""
+
+from capacity.causes import Evicted, Preempted
+from commands.page import Bold, Line, Time
+from commands.why_data import WhyAnswer
+from commands.words import count
+
+_RULES = {
+    "InClusterQueue": "a job that goes first in its own queue needed them",
+    "InCohortReclamation": "{by} took back GPUs it had lent (reclaim within cohort)",
+    "InCohortFairSharing": "{by} had the smaller share of the cohort (fair sharing)",
+    "InCohortReclaimWhileBorrowing": "{by} needed room for a more important job",
+}
+_EVICTED = {
+    "PodsReadyTimeout": "not all its pods became ready in time",
+    "AdmissionCheck": "an admission check took its admission back",
+    "ClusterQueueStopped": "its ClusterQueue was stopped",
+    "LocalQueueStopped": "its LocalQueue was stopped",
+    "NodeFailures": "a node failed",
+    "FlavorMigration": "it moved to another kind of node",
+    "Deactivated": "it was switched off",
+}
+
+
+def story(answer: WhyAnswer) -> Line:
+    """Return how the job was last preempted; empty if it never was."""
+    preempted = answer.cause.preempted
+    if preempted is None:
+        return ()
+    size = f" ({answer.gang} {answer.card})" if answer.gpus else ""
+    return (
+        Bold(f"{answer.job}{size} was stopped at "),
+        Time(preempted.at),
+        Bold(f" because {_rule(preempted)}{_for_whom(preempted)}."),
+    )
+
+
+def eviction(answer: WhyAnswer) -> Line:
+    """Return why the job was last stopped, if not by preemption; empty if it never was."""
+    evicted = answer.cause.evicted
+    if evicted is None or evicted.reason == "Preempted":
+        return ()
+    return ("It was last stopped at ", Time(evicted.at), f": {_eviction(evicted)}.")
+
+
+def past_evictions(answer: WhyAnswer) -> str:
+    """Return how often it was stopped so far, by Kueue's reasons; empty if never."""
+    said = [f"{reason} {count(times, 'time')}" for reason, times in answer.evictions if times]
+    return f"Stopped so far: {', '.join(said)}." if said else ""
+
+
+def _rule(preempted: Preempted) -> str:
+    by = preempted.by_path[-1] if preempted.by_path else "another queue"
+    known = _RULES.get(preempted.reason)
+    return known.format(by=by) if known else f"{by} needed room ({preempted.reason})"
+
+
+def _for_whom(preempted: Preempted) -> str:
+    if preempted.by is None:
+        return ""
+    priority = preempted.by.priority_class or str(preempted.by.priority)
+    return f", for job {preempted.by.job}, priority {priority}"
+
+
+def _eviction(evicted: Evicted) -> str:
+    return _EVICTED.get(evicted.reason, evicted.reason)
