@@ -24,7 +24,7 @@ class WhyAnswer:
     """One job: its cause, its place in line (1 is first; None outside it), and what would help.
 
     ``need`` is what stands between it and quota. ``strict`` tells that nothing overtakes
-    ``ahead_of_it``, the first in line. ``job_priority`` is Kueue's number.
+    ``ahead_of_it``, the first in line ("namespace/job"). ``job_priority`` is Kueue's number.
     """
 
     job: str
@@ -76,7 +76,7 @@ def answer_job(workload: Workload, fleet: Fleet, world: World, namesakes: int) -
     queue = fleet.cluster_queues.get(cause.cluster_queue or "")
     line = line_of(queue.name, fleet, world).workloads if queue and _waits(workload) else ()
     position = next((i + 1 for i, w in enumerate(line) if w.uid == workload.uid), None)
-    head = line[0].job if position and position > 1 else ""
+    head = full_name(line[0]) if position and position > 1 else ""
     past = past_jobs(fleet, {q.name for q in _same_tree(queue, tree)}, now) if queue else ()
     here = [p for p in past if queue and p.queue == queue.name]
     return WhyAnswer(

@@ -139,7 +139,8 @@ def _actions(answer: WhyAnswer) -> tuple[Action, ...]:
     asked = [Action("Queue", "ask", f"queue {answer.queue}")] if answer.queue else []
     quota = [Action("Quota", "ask", f"quota {answer.queue}")] if answer.queue else []
     ahead = answer.ahead_of_it if answer.strict else ""
-    head = [Action(f"Why {ahead}?", "ask", f"why {answer.namespace}/{ahead}")] if ahead else []
+    first = f"Why {ahead.partition('/')[2]}?"
+    head = [Action(first, "ask", f"why {ahead}")] if ahead else []
     return (*remedies, *head, *asked, *quota)
 
 

@@ -73,7 +73,8 @@ def _because(answer: WhyAnswer) -> Line:
 def _waiting(answer: WhyAnswer) -> str:
     need = answer.need
     if answer.strict and answer.ahead_of_it:
-        return f"waits behind {answer.ahead_of_it}, which goes first in {answer.queue}"
+        first = answer.ahead_of_it.partition("/")[2]
+        return f"waits behind {first}, which goes first in {answer.queue}"
     if need is not None and answer.queue is not None and need.short:
         return f"waits because {needs_sentence(need, answer.queue)}"
     if need is not None and answer.queue is not None:

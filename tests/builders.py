@@ -141,6 +141,7 @@ def a_workload(
     state: str = "Pending",
     created: datetime | None = None,
     since: datetime | None = None,
+    ended: datetime | None = None,
     kind: str = "Job",
     **changes: Any,
 ) -> Workload:
@@ -162,7 +163,8 @@ def a_workload(
     if state in ("Admitted", "Finished"):
         conditions.append(condition("Admitted", at=since))
     if state == "Finished":
-        conditions.append(condition("Finished", reason="Succeeded", at=since + timedelta(hours=2)))
+        ended = ended or since + timedelta(hours=2)
+        conditions.append(condition("Finished", reason="Succeeded", at=ended))
     workload = Workload(
         uid=f"uid-{queue}-{job}",
         namespace=queue,
@@ -232,11 +234,12 @@ def running_workloads() -> tuple[Workload, ...]:
 def finished_workloads(
     count: int = 38, queue: str = "research", pods: int = 2, gpus: int = 8
 ) -> tuple[Workload, ...]:
-    """Finished gangs of the last 14 days that waited 10 to 130 minutes."""
+    """Finished gangs of the last 14 days that waited 10 to 130 minutes and ran 1 to 28 hours."""
     found = []
     for i in range(count):
         created = ago(hours=8 * (i + 1))
         waited = timedelta(minutes=10 + (i * 37) % 120)
+        ran = min(timedelta(hours=1 + (i * 5) % 28), NOW - created - waited)
         found.append(
             a_workload(
                 f"past-{i}",
@@ -246,6 +249,7 @@ def finished_workloads(
                 state="Finished",
                 created=created,
                 since=created + waited,
+                ended=created + waited + ran,
             )
         )
     return tuple(found)
