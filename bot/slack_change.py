@@ -16,6 +16,7 @@ from capacity.errors import GpubotError, SourceDown
 from commands.page import Bold, Page, Paragraph, Time
 
 log = structlog.get_logger(__name__)
+ACK_LEAVES = 0.4
 WRITING = 1.3  # seconds of Slack's three
 
 
@@ -105,6 +106,8 @@ class Deeds:
         self._writer.close()
 
     async def _in_modal(self, view: str, page: Page) -> bool:
+        # Bolt doesn't say when the ack has left; an update that overtakes it would be covered.
+        await asyncio.sleep(ACK_LEAVES)
         try:
             await self._edge.client.call(
                 "views.update", view_id=view, view=told("Your request", page)

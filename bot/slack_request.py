@@ -21,10 +21,10 @@ from bot.request_form import FieldErrors, draft_of, prefilled, settled
 from bot.request_preview import preview_page
 from bot.slack_ask import asker
 from bot.slack_change import Deeds
-from bot.slack_client import SlackRefused
 from bot.slack_decide import submitted
 from bot.slack_edge import Edge, place_of
 from bot.slack_identity import Caller, caller_of
+from bot.slack_previews import Previews
 from capacity.errors import GpubotError, SourceDown
 from capacity.model import Fleet
 from commands.page import Bold, Page
@@ -55,7 +55,7 @@ class Requesting:
         self._fleet = fleet
         self._preview = preview
         self._now = now
-        self._newest: dict[str, int] = {}
+        self._previews = Previews(edge)
 
     def register(self, app: AsyncApp) -> None:
         app.action(REQUEST)(self._button)
@@ -77,17 +77,17 @@ class Requesting:
                 trigger_id=body["trigger_id"],
                 view=modals.loading(channel),
             )
-            await self._fill(str(opened["view"]["id"]), prefilled(text, channel), caller)
+            await self._fill(opened["view"], prefilled(text, channel), caller)
 
         await self._edge.guarded("request", work, tell)
 
-    async def _fill(self, view: str, form: Form, caller: Caller) -> None:
+    async def _fill(self, view: modals.View, form: Form, caller: Caller) -> None:
         try:
             zone = await self._edge.gate.welcome(caller)
             made = await self._edge.workers.run(self._view, form, caller.user, zone)
         except GpubotError as error:
             made = modals.told(TITLE, apology(error))
-        await self._update(view, made)
+        await self._previews.show(view, made, self._previews.turn(view))
 
     async def _button(self, ack: Any, body: dict[str, Any]) -> None:
         await ack()
@@ -96,16 +96,13 @@ class Requesting:
     async def _changed(self, ack: Any, body: dict[str, Any]) -> None:
         await ack()
         view = body["view"]
-        number = self._newest[view["id"]] = self._newest.get(view["id"], 0) + 1
+        turn = self._previews.turn(view)
 
         async def work() -> None:
             caller = caller_of(body)
             zone = await self._edge.gate.welcome(caller)
             made = await self._edge.workers.run(self._view, modals.read(view), caller.user, zone)
-            # Somebody types on: only the newest preview is shown, or an old one would stay.
-            if self._newest.get(view["id"]) == number:
-                del self._newest[view["id"]]
-                await self._update(view["id"], made)
+            await self._previews.show(view, made, turn)
 
         await self._edge.guarded("preview", work, self._edge.teller(body))
 
@@ -139,6 +136,7 @@ class Requesting:
     async def _submit(self, ack: Any, body: dict[str, Any]) -> None:
         view = body["view"]
         form = modals.read(view)
+        self._previews.end(view)
 
         async def work() -> None:
             answer: dict[str, Any] = {}
@@ -178,13 +176,6 @@ class Requesting:
         if found.refused:
             raise FieldErrors({modals.TO: f"{found.refused} {found.next_step}".strip()})
         return draft
-
-    async def _update(self, view: str, made: modals.View) -> None:
-        try:
-            await self._edge.client.call("views.update", view_id=view, view=made)
-        except SlackRefused as refused:
-            if refused.code != "not_found":  # they closed it meanwhile
-                raise
 
 
 def _update(page: Page) -> dict[str, Any]:
