@@ -22,7 +22,7 @@ from gitops.manifest_splice import Splice, insertion, removal, replacement
 from gitops.manifest_text import BOM, read
 from gitops.manifest_view import View
 
-__all__ = ["Edit", "Edited", "Inside", "Mention", "Named", "Pointer", "Step", "apply", "apply_one"]
+__all__ = ["Edit", "Edited", "Inside", "Mention", "Named", "Pointer", "Step", "apply", "look"]
 
 ValueKind = Literal["quantity", "integer", "text"]
 
@@ -66,7 +66,7 @@ def apply(path: str, data: bytes, edits: Iterable[Edit]) -> Edited:
     """
     result = Edited(data, ())
     for edit in edits:
-        done = apply_one(path, result.data, edit)
+        done = _apply_one(path, result.data, edit)
         result = Edited(
             done.data,
             result.lines + done.lines,
@@ -76,7 +76,7 @@ def apply(path: str, data: bytes, edits: Iterable[Edit]) -> Edited:
     return result
 
 
-def apply_one(path: str, data: bytes, edit: Edit) -> Edited:
+def _apply_one(path: str, data: bytes, edit: Edit) -> Edited:
     """Apply one edit and prove it; see ``apply``."""
     source = read(path, data)
     view = View(source)
@@ -89,6 +89,19 @@ def apply_one(path: str, data: bytes, edit: Edit) -> Edited:
     mentions = stale(spot, splice, edit.old) if edit.old is not None else ()
     others = elsewhere(source, splice, edit.old) if edit.kind == "text" and edit.old else ()
     return Edited(after, (lines,), mentions, others)
+
+
+def look(path: str, data: bytes, pointer: Pointer, field: str) -> tuple[str | None, int]:
+    """Return what a field holds, as spelt (None: absent), and its line, if it could be edited.
+
+    Raises what ``apply`` would raise for an edit there.
+    """
+    spot = locate(View(read(path, data)), pointer)
+    found = spot.entry(field)
+    if found is None:
+        allow_insertion(spot, field)
+        return None, spot.view.text.line(spot.mapping.start)
+    return single(spot, found[1]).value, spot.view.text.line(found[0].start)
 
 
 def _splice(spot: Spot, edit: Edit) -> Splice:

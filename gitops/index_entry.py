@@ -1,0 +1,68 @@
+"""What the index answers with: places of fields, objects in place, objects as they arrive.
+
+[pure]
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitops.fragments import Fragment
+from gitops.kustomize_graph import Chain
+from gitops.manifest import Edit, Pointer, ValueKind
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one field stands: what an edit is made of.
+
+    ``held`` is the value as spelt there, None when the key is absent. ``cluster`` is "" when
+    nothing says which, ``guessed`` when only folder names do.
+    """
+
+    path: str
+    pointer: Pointer
+    field: str
+    kind: ValueKind
+    held: str | None
+    line: int
+    cluster: str
+    guessed: bool
+
+    def edit(self, old: str | None, new: str | None) -> Edit:
+        """Return the edit from an expected old value (None: absent) to a new one (None: remove)."""
+        return Edit(self.path, self.pointer, self.field, old, new, self.kind)
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An object in its place: its file, its cluster, and the kustomizations on its way there.
+
+    ``name`` is the one it has in the cluster.
+    """
+
+    fragment: Fragment
+    path: str
+    cluster: str
+    name: str
+    chain: Chain | None
+
+    @property
+    def place(self) -> str:
+        """``path:line``, for people."""
+        return f"{self.path}:{self.fragment.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """An object as it reaches a cluster, patches applied: plain data in the shape of its kind."""
+
+    kind: str
+    name: str
+    namespace: str
+    data: Mapping[str, Any]
+    place: str
+    cluster: str

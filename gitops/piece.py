@@ -1,0 +1,221 @@
+"""Manifests as plain data where every value knows the file and the place it comes from.
+
+Kustomize builds an object from a base and patches. A Piece keeps its own origin through that, so
+that the effective object tells where each of its values stands. Values are typed as Kubernetes
+would read them.
+
+[pure]
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from capacity.errors import Refused
+from gitops.manifest_pointer import Inside, Named, Pointer, Step
+from gitops.manifest_text import Text
+from gitops.manifest_tree import Alias, Document, Node, Scalar
+from gitops.manifest_tree import Mapping as MappingNode
+from gitops.manifest_view import View
+
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_NUMBER = re.compile(
+    r"[-+]?(0[bB][01_]+|0[oO]?[0-7_]+|0[xX][0-9a-fA-F_]+|"
+    r"([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)([eE][-+]?[0-9]+)?)"
+)
+_MOST = 200_000
+_WORDS = {
+    "true": True, "yes": True, "on": True, "false": False, "no": False, "off": False,
+    "null": None, "~": None, "": None,
+}  # fmt: skip
+
+
+class Unquoted(str):
+    """A number that stands in the file without quotes, in a spelling that isn't plain digits."""
+
+    __slots__ = ()
+
+
+class Piece:
+    """A value of a manifest: text, number, word or None, or a dict or list of pieces.
+
+    ``parent`` and ``step`` lead back to the file; the ``step`` of a root is the number of its
+    document. ``block`` is the scalar's node when it is a text block, which may
+    hold YAML.
+    """
+
+    __slots__ = ("block", "offset", "parent", "step", "value")
+
+    def __init__(
+        self,
+        value: Any,
+        parent: "Piece | None",
+        step: Step,
+        offset: int,
+        *,
+        block: Scalar | None = None,
+    ) -> None:
+        self.value = value
+        self.parent = parent
+        self.step = step
+        self.offset = offset
+        self.block = block
+
+    def get(self, *keys: str | int) -> "Piece | None":
+        """Return the piece down these keys and positions; None if there is none."""
+        here: Piece | None = self
+        for key in keys:
+            held = here.value if here is not None else None
+            if isinstance(held, dict) and isinstance(key, str):
+                here = held.get(key)
+            elif isinstance(held, list) and isinstance(key, int) and key < len(held):
+                here = held[key]
+            else:
+                return None
+        return here
+
+    def text(self, *keys: str) -> str:
+        """Return the text down these keys; "" if it isn't there or no text."""
+        found = self.get(*keys)
+        return found.value if found is not None and isinstance(found.value, str) else ""
+
+    def items(self, *keys: str) -> "list[Piece]":
+        """Return the list down these keys; empty if it isn't there or no list."""
+        found = self.get(*keys)
+        return found.value if found is not None and isinstance(found.value, list) else []
+
+    def entries(self, *keys: str) -> "Mapping[str, Piece]":
+        """Return the mapping down these keys; empty if it isn't there or no mapping."""
+        found = self.get(*keys)
+        return found.value if found is not None and isinstance(found.value, dict) else {}
+
+    @property
+    def root(self) -> "Piece":
+        """The root of the file's document that the piece comes from."""
+        here = self
+        while here.parent is not None:
+            here = here.parent
+        return here
+
+    @property
+    def pointer(self) -> Pointer:
+        """Where in its file the piece stands."""
+        steps: list[Step] = []
+        here = self
+        while here.parent is not None:
+            steps.append(_named(here))
+            here = here.parent
+        assert isinstance(here.step, int)
+        return Pointer(here.step, tuple(reversed(steps)))
+
+    def with_value(self, value: Any) -> "Piece":
+        """Return a piece from the same place with another value."""
+        return Piece(value, self.parent, self.step, self.offset, block=self.block)
+
+    def plain(self) -> Any:
+        """Return the value as plain data, without origins."""
+        if isinstance(self.value, dict):
+            return {key: piece.plain() for key, piece in self.value.items()}
+        if isinstance(self.value, list):
+            return [piece.plain() for piece in self.value]
+        return self.value
+
+
+def pieces(view: View) -> Iterator[Piece]:
+    """Yield the root of every document that has one; its ``step`` is the document's number."""
+    for number, document in enumerate(view.documents):
+        if document.root is not None:
+            yield _Builder(view.text).build(document, None, number)
+
+
+def nested(view: View, outer: Piece) -> Iterator[Piece]:
+    """Yield the roots of the YAML inside a block scalar, as pieces below it."""
+    for number, document in enumerate(view.documents):
+        if document.root is not None:
+            yield _Builder(view.text).build(document, outer, Inside(number))
+
+
+def typed(text: str) -> Any:
+    """Return what a plain scalar means to Kubernetes: integer, bool, None, or text.
+
+    Numbers in any other spelling than plain digits stay as they are, as Unquoted.
+    """
+    if text[:1].isalpha() or text[:1] in ("~", ""):
+        return _WORDS.get(text.lower(), text)
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return Unquoted(text) if _NUMBER.fullmatch(text) else text
+
+
+class _Builder:
+    """Turns the nodes of one document into pieces; aliases share the value of their anchor."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._anchors: dict[str, Piece] = {}
+        self._sizes: dict[str, int] = {}
+        self._count = 0
+
+    def build(self, document: Document, parent: Piece | None, step: Step) -> Piece:
+        assert document.root is not None
+        return self._piece(document.root, parent, step)
+
+    def _piece(self, node: Node, parent: Piece | None, step: Step) -> Piece:
+        before = self._count
+        self._count += 1
+        if isinstance(node, Scalar):
+            made = self._leaf(node, parent, step)
+        elif isinstance(node, Alias):
+            return self._shared(node, parent, step)
+        else:
+            made = Piece(None, parent, step, node.start)
+            made.value = (
+                self._entries(node, made)
+                if isinstance(node, MappingNode)
+                else [self._piece(item, made, i) for i, item in enumerate(node.items)]
+            )
+        if node.anchor:
+            self._anchors[node.anchor] = made
+            self._sizes[node.anchor] = self._count - before
+        return made
+
+    def _shared(self, node: Alias, parent: Piece | None, step: Step) -> Piece:
+        self._count += self._sizes.get(node.name, 0)
+        if self._count > _MOST:
+            raise Refused(f"{self._text.place(node.start)} grows without bounds by its aliases.")
+        shared = self._anchors.get(node.name)
+        return Piece(shared.value if shared else None, parent, step, node.start)
+
+    def _leaf(self, node: Scalar, parent: Piece | None, step: Step) -> Piece:
+        value: Any = node.value
+        if self._text.templates and self._text.templated(node.start, node.end):
+            value = self._text.text[node.start : node.end]
+        elif not node.style and node.tag != "tag:yaml.org,2002:str":
+            value = typed(node.value)
+        block = node if node.style and "\n" in node.value else None
+        return Piece(value, parent, step, node.start, block=block)
+
+    def _entries(self, node: MappingNode, made: Piece) -> dict[str, Piece]:
+        entries: dict[str, Piece] = {}
+        merged: list[Piece] = []
+        for key, value in node.entries:
+            name = key.value if isinstance(key, Scalar) else ""
+            piece = self._piece(value, made, name)
+            if name == "<<":
+                merged += piece.value if isinstance(piece.value, list) else [piece]
+            else:
+                entries[name] = piece
+        for source in merged:
+            if isinstance(source.value, dict):
+                entries = {**source.value, **entries}
+        return entries
+
+
+def _named(piece: Piece) -> Step:
+    """Return the step to a list item by its name where that is the only one of the name."""
+    step, parent = piece.step, piece.parent
+    name = piece.text("name") if isinstance(step, int) and isinstance(piece.value, dict) else ""
+    if not name or parent is None or not isinstance(parent.value, list):
+        return step
+    same = [item for item in parent.value if item.text("name") == name]
+    return Named("name", name) if len(same) == 1 else step
