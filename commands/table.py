@@ -6,12 +6,18 @@
 from typing import Any
 
 from capacity.errors import UsageError
+from commands import fit, queue, quota, request, why
 from commands import help as help_
-from commands import queue, quota, why
 from commands.command import Answer, Ask, Command, World
 from commands.page import Page
 
-_QUESTIONS: tuple[Command, ...] = (quota.COMMAND, queue.COMMAND, why.COMMAND)
+_QUESTIONS: tuple[Command, ...] = (
+    quota.COMMAND,
+    queue.COMMAND,
+    why.COMMAND,
+    fit.COMMAND,
+    request.COMMAND,
+)
 COMMANDS: tuple[Command, ...] = (*_QUESTIONS, help_.command_of(_QUESTIONS))
 EXAMPLES: tuple[str, ...] = tuple(c.examples[0] for c in _QUESTIONS)[:3]
 _BY_WORD = {c.word: c for c in COMMANDS}

@@ -1,0 +1,144 @@
+"""Whether a job would fit, as a page.
+
+[pure]
+"""
+
+from commands.fit_data import FitAnswer, FlavorFit
+from commands.footer import footer, gap_notices
+from commands.page import Action, Bold, Line, Page, Paragraph, Part, Table
+from commands.words import amount, card, count, is_gpu, listing, number
+
+_CAVEAT = "not looked at: topology, taints, admission checks, limits of the namespace"
+
+
+def fit_page(answer: FitAnswer) -> Page:
+    """Show the verdict in a sentence, then each card: now, by stopping others, ever."""
+    parts: list[Part] = []
+    if answer.flavors:
+        rows = tuple(_row(fit) for fit in answer.flavors)
+        headers = ("card", "now", "by stopping others", "ever")
+        parts.append(Table(headers, rows, f"Would {answer.title} fit in {answer.queue}?"))
+    notes = [_line_ahead(answer), _preemption(answer), *answer.notes]
+    parts += [Paragraph((note,)) for note in notes if note]
+    return Page(
+        headline=_headline(answer),
+        parts=tuple(parts),
+        actions=_actions(answer),
+        footer=footer(answer, answer.asked_at, _CAVEAT),
+        notices=gap_notices(answer.gaps),
+    )
+
+
+def _headline(answer: FitAnswer) -> Line:
+    if answer.missing or not answer.flavors:
+        lacks = listing(list(answer.missing)) or "anything it asks for"
+        return (Bold(f"No, never as it is: {answer.queue} has no quota of {lacks}."),)
+    if answer.blocked is not None:
+        state = "stopped" if answer.blocked.kind == "stopped" else "switched off"
+        return (Bold(f"No: {answer.queue} is {state}, nothing starts there now."), _numbers(answer))
+    best = answer.flavors[0]
+    others = [f for f in answer.flavors[1:] if f.verdict != "not allowed"]
+    ever = f" Ever: yes, up to {number(best.need.pair.resource, best.need.potential)}."
+    later = (ever,) if best.verdict in ("by preemption", "later") else ()
+    return (Bold(_verdict(best, answer)), *(_other(f) for f in others[:3]), *later)
+
+
+def _verdict(fit: FlavorFit, answer: FitAnswer) -> str:
+    need = fit.need
+    pair, queue = need.pair, answer.queue
+    wanted, now = number(pair.resource, need.wanted), number(pair.resource, need.available)
+    match fit.verdict:
+        case "now":
+            free = amount(pair, need.available)
+            return f"{_yes(answer)}: {queue} can get {free} now, this needs {wanted}."
+        case "by preemption":
+            short = f"{queue} can get {now} {card(pair)}, this needs {wanted} at once"
+            return f"Only by stopping other jobs: {short}."
+        case "later":
+            return f"No, not now: {queue} can get {now} {card(pair)}, this needs {wanted} at once."
+        case "never":
+            most = amount(pair, need.potential)
+            return f"No, never as it is: {queue} may have {most} at most, this needs {wanted}."
+        case "not allowed":
+            return f"No: its node selector fits no kind of node that {queue} has."
+
+
+def _yes(answer: FitAnswer) -> str:
+    return "It would fit, but others go first" if answer.ahead and answer.strict else "Yes"
+
+
+def _other(fit: FlavorFit) -> str:
+    need = fit.need
+    name, free = card(need.pair), number(need.pair.resource, need.available)
+    match fit.verdict:
+        case "now":
+            return f" On {name}: yes, {free} free."
+        case "never":
+            return f" On {name}: never, {number(need.pair.resource, need.potential)} at most."
+    return f" On {name}: not now, {free} free."
+
+
+def _numbers(answer: FitAnswer) -> str:
+    need = answer.flavors[0].need
+    return f" By the numbers: {amount(need.pair, need.available)} free, this needs {need.wanted}."
+
+
+def _row(fit: FlavorFit) -> tuple[Line, ...]:
+    need = fit.need
+    resource = need.pair.resource
+    free, most = number(resource, need.available), number(resource, need.potential)
+    label = fit.flavor.upper() if is_gpu(resource) else f"{fit.flavor} ({resource})"
+    if fit.verdict == "not allowed":
+        return ((label,), ("no: node selector",), ("no",), ("no",))
+    wanted = number(resource, need.wanted)
+    now = f"yes, {free} free" if fit.verdict == "now" else f"no, {free} of {wanted}"
+    ever = f"no, {most} at most" if fit.verdict == "never" else f"yes, up to {most}"
+    return ((label,), (now,), (_after(fit),), (ever,))
+
+
+def _after(fit: FlavorFit) -> str:
+    if fit.verdict in ("now", "never"):
+        return "not needed" if fit.verdict == "now" else "no"
+    resource = fit.need.pair.resource
+    most = number(resource, fit.after.available) if fit.after else "?"
+    return f"maybe, up to {most}" if fit.verdict == "by preemption" else f"no, {most} at most"
+
+
+def _line_ahead(answer: FitAnswer) -> str:
+    if not answer.ahead:
+        return ""
+    waits = "waits" if answer.ahead == 1 else "wait"
+    rule = (
+        "strict order (StrictFIFO), so they all go first"
+        if answer.strict
+        else "those of higher priority or age are tried first"
+    )
+    return f"{count(answer.ahead, 'job')} already {waits} in {answer.queue}: {rule}."
+
+
+def _preemption(answer: FitAnswer) -> str:
+    best = answer.flavors[0] if answer.flavors else None
+    if best is None or best.verdict not in ("by preemption", "later") or best.after is None:
+        return ""
+    resource = best.need.pair.resource
+    own = [f"{number(resource, best.after.own)} of its own lower priorities"]
+    could = own if best.after.own else []
+    could += [f"{number(resource, n)} of {queue}" for queue, n in best.after.lenders]
+    if not could:
+        return f"{answer.queue} may not stop anybody's jobs for this (policies or priorities)."
+    return f"Kueue could stop at most: {listing(could)}."
+
+
+def _actions(answer: FitAnswer) -> tuple[Action, ...]:
+    actions = [Action("Quota", "ask", f"quota {answer.queue}")]
+    if answer.ahead:
+        actions.append(Action("Queue", "ask", f"queue {answer.queue}"))
+    best = answer.flavors[0] if answer.flavors else None
+    if (
+        best
+        and best.verdict in ("by preemption", "later", "never")
+        and is_gpu(best.need.pair.resource)
+    ):
+        value = f"{answer.queue} {best.flavor}"
+        actions.insert(0, Action("Ask for more", "request", value, "primary"))
+    return tuple(actions)
