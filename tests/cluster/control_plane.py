@@ -170,6 +170,8 @@ class ControlPlane:
             "proxy-client-key-file": key,
             # A stop has to be quick, and there are no load balancers here to wait for.
             "shutdown-delay-duration": "0s",
+            # Otherwise it waits a minute for watches, which never end by themselves.
+            "shutdown-watch-termination-grace-period": "1s",
         }
         return [f"--{name}={value}" for name, value in flags.items()]
 

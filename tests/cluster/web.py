@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import ssl
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 # Everything here is on loopback, with one self-signed certificate made by us.
@@ -18,6 +20,7 @@ _opener = urllib.request.build_opener(
     urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=_ANY_CERTIFICATE)
 )
 _SECONDS = 30.0
+_BUSY_SECONDS = 10.0
 
 
 class RefusedError(OSError):
@@ -108,5 +111,14 @@ class Api:
         self, method: str, path: str, body: object = None, kind: str = "application/json"
     ) -> Any:
         headers = {**self.headers, "Content-Type": kind}
-        content = call(method, self.url + path, body, headers=headers)
+        deadline = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                content = call(method, self.url + path, body, headers=headers)
+                break
+            except RefusedError as refused:
+                # An API server that has just started says so for kinds whose storage isn't ready; kubectl waits too.
+                if refused.status != HTTPStatus.TOO_MANY_REQUESTS or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
         return json.loads(content) if content else None

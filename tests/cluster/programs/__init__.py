@@ -8,13 +8,18 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 KUBERNETES_VERSION = "v1.36.3"
 
-# Kueue reads the server's version and exits when it is the placeholder of an unstamped build.
-_KUBERNETES_STAMP = (
-    f"-X k8s.io/component-base/version.gitVersion={KUBERNETES_VERSION}"
-    f" -X k8s.io/component-base/version.gitMajor=1"
-    f" -X k8s.io/component-base/version.gitMinor=36"
-    f" -X k8s.io/client-go/pkg/version.gitVersion={KUBERNETES_VERSION}"
-)
+# Programs built without their makefiles don't know their version, which clients ask for: Kueue even exits when the
+# API server has none.
+_STAMPS = {
+    "kubernetes": f"-X k8s.io/component-base/version.gitVersion={KUBERNETES_VERSION}"
+    " -X k8s.io/component-base/version.gitMajor=1"
+    " -X k8s.io/component-base/version.gitMinor=36"
+    f" -X k8s.io/client-go/pkg/version.gitVersion={KUBERNETES_VERSION}",
+    "kueue": "-X sigs.k8s.io/kueue/pkg/version.GitVersion=v0.19.2",
+    "prometheus": "-X github.com/prometheus/common/version.Version=3.16.0",
+    "kube-state-metrics": "-X github.com/prometheus/common/version.Version=v2.18.0",
+    "gitea": "-X main.Version=1.26.0",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,6 @@ class Program:
     data: tuple[Data, ...] = ()
     tags: str = ""
     cgo: bool = False
-    stamp: str = ""
 
     @property
     def folder(self) -> Path:
@@ -47,7 +51,7 @@ class Program:
     @property
     def build_flags(self) -> tuple[str, ...]:
         """The flags of `go build` that decide what the binary is."""
-        linker = " ".join(part for part in ("-s -w", self.stamp) if part)
+        linker = " ".join(part for part in ("-s -w", _STAMPS.get(self.name)) if part)
         flags = ["-trimpath", "-buildvcs=false", f"-ldflags={linker}"]
         return tuple(flags + ([f"-tags={self.tags}"] if self.tags else []))
 
@@ -74,7 +78,6 @@ PROGRAMS: dict[str, Program] = {
         Program(
             "kubernetes",
             _kubernetes("kube-apiserver", "kubectl", "kube-controller-manager", "kube-scheduler"),
-            stamp=_KUBERNETES_STAMP,
         ),
         Program(
             "kueue",

@@ -1,6 +1,6 @@
 module gpubot.test/gitea
 
-go 1.26.8
+go 1.26.2
 
 replace github.com/jaytaylor/html2text => github.com/Necoro/html2text v0.0.0-20250804200300-7bf1ce1c7347
 

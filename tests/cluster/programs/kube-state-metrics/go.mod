@@ -1,6 +1,6 @@
 module gpubot.test/kube-state-metrics
 
-go 1.26.8
+go 1.26.0
 
 tool k8s.io/kube-state-metrics/v2
 

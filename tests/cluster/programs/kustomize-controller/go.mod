@@ -1,6 +1,6 @@
 module gpubot.test/kustomize-controller
 
-go 1.26.8
+go 1.26.0
 
 replace github.com/fluxcd/kustomize-controller/api => github.com/fluxcd/kustomize-controller/api v1.9.6
 

@@ -1,6 +1,6 @@
 module gpubot.test/kustomize
 
-go 1.26.8
+go 1.26.0
 
 tool sigs.k8s.io/kustomize/kustomize/v5
 

@@ -1,6 +1,6 @@
 module gpubot.test/kwok
 
-go 1.26.8
+go 1.26.0
 
 tool sigs.k8s.io/kwok/cmd/kwok
 

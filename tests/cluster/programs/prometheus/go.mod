@@ -1,6 +1,6 @@
 module gpubot.test/prometheus
 
-go 1.26.8
+go 1.26.7
 
 tool (
 	github.com/prometheus/prometheus/cmd/prometheus

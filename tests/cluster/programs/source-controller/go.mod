@@ -1,6 +1,6 @@
 module gpubot.test/source-controller
 
-go 1.26.8
+go 1.26.0
 
 replace github.com/fluxcd/source-controller/api => github.com/fluxcd/source-controller/api v1.8.0
 
