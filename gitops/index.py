@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import cached_property
 
 from capacity.errors import Refused, UnknownName
-from gitops.fragments import Facts
+from gitops.fragments import Facts, scan
 from gitops.index_effective import build
 from gitops.index_entry import Entry, Manifest, Place
 from gitops.index_fields import Wanted, field_of
@@ -37,8 +37,8 @@ class Index:
     ) -> None:
         self.commit = commit
         self.layout = layout
+        self.read = read
         self._facts = {path: found for path, found in facts.items() if not layout.ignored(path)}
-        self._read = read
 
     @property
     def unreadable(self) -> tuple[str, ...]:
@@ -78,17 +78,44 @@ class Index:
         self._refuse_generated(path, path)
         self._refuse_shared(path, entry)
         pointer = owner.pointer
-        held, line = look(path, self._read(path), pointer, key)
-        guessed = self.layout.guessed
-        return Place(path, pointer, key, kind_of_value, held, line, entry.cluster, guessed)
+        held, line = look(path, self.read(path), pointer, key)
+        return Place(
+            path,
+            pointer,
+            key,
+            kind_of_value,
+            held,
+            line,
+            entry.cluster,
+            guessed=self.layout.guessed,
+            through=entry.through,
+        )
+
+    def with_files(self, files: Mapping[str, bytes | None]) -> "Index":
+        """Return the index as it would be with these files changed; None is a deleted one."""
+        facts = {path: found for path, found in self._facts.items() if path not in files}
+        for path, data in files.items():
+            if data is not None:
+                facts[path] = scan(data)
+        return Index(
+            self.commit, self.layout, facts, lambda path: files.get(path) or self.read(path)
+        )
 
     def manifests(self, cluster: str) -> tuple[Manifest, ...]:
-        """Return the objects of a cluster as they reach it."""
-        return tuple(
-            build(entry, self.graph, self._facts).manifest()
-            for entry in self.entries
-            if entry.cluster == cluster
-        )
+        """Return the objects of a cluster as they reach it.
+
+        Those with patches that can't be followed are left out; ``find`` says why.
+        """
+        return tuple(self._manifests(cluster))
+
+    def _manifests(self, cluster: str) -> Iterator[Manifest]:
+        for entry in self.entries:
+            if entry.cluster == cluster:
+                try:
+                    effective = build(entry, self.graph, self._facts)
+                except Refused:
+                    continue
+                yield effective.manifest()
 
     def _entries(self) -> Iterator[Entry]:
         for path, facts in self._facts.items():
@@ -117,7 +144,8 @@ class Index:
     def _one(self, cluster: str, kind: str, name: str) -> Entry:
         everywhere = self._named.get((kind, name), [])
         here = [entry for entry in everywhere if entry.cluster == cluster]
-        if not here and (not cluster or self.clusters == ("",)):
+        only_guess = self.layout.guessed and len(self.clusters) == 1
+        if not here and (not cluster or only_guess):
             here = everywhere
         if not here:
             raise self._unknown(kind, name, everywhere)

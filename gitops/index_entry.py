@@ -17,7 +17,8 @@ class Place:
     """Where one field stands: what an edit is made of.
 
     ``held`` is the value as spelt there, None when the key is absent. ``cluster`` is "" when
-    nothing says which, ``guessed`` when only folder names do.
+    nothing says which, ``guessed`` when only folder names do. ``through`` names the program that
+    stands between the file and the cluster ("kustomize", "helm"), "" if none does.
     """
 
     path: str
@@ -28,6 +29,7 @@ class Place:
     line: int
     cluster: str
     guessed: bool
+    through: str = ""
 
     def edit(self, old: str | None, new: str | None) -> Edit:
         """Return the edit from an expected old value (None: absent) to a new one (None: remove)."""
@@ -54,6 +56,14 @@ class Entry:
     def place(self) -> str:
         """``path:line``, for people."""
         return f"{self.path}:{self.fragment.line}"
+
+    @property
+    def through(self) -> str:
+        """The program between the file and the cluster, "" if the file is applied as it is."""
+        if self.chain is not None:
+            return "kustomize"
+        chart = self.fragment.origin == "values" or "/templates/" in f"/{self.path}"
+        return "helm" if chart else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,11 @@ class LocalForge:
                 return self._shown(store, record)
         raise ForgeDown("the repository", detail="pull request numbers keep being taken")
 
+    def find(self, branch: str) -> PullRequest | None:
+        """Find the pull request of this branch in whatever state; None if there never was one."""
+        found = next((record for record in self.records() if record.branch == branch), None)
+        return self.read(found.number) if found is not None else None
+
     def read(self, number: int) -> PullRequest:
         """Read the pull request with its reviews; raises ForgeMissing if there is none.
 

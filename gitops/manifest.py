@@ -127,7 +127,9 @@ def _splice(spot: Spot, edit: Edit) -> Splice:
 
 
 def _name(spot: Spot, edit: Edit) -> str:
-    return f"{edit.field} ({spot.view.text.place(spot.mapping.start)})"
+    found = spot.entry(edit.field)
+    place = spot.view.text.place(found[0].start if found else spot.mapping.start)
+    return f"{edit.field} ({place})"
 
 
 def _moved(spot: Spot, edit: Edit, now: str) -> str:
