@@ -126,8 +126,10 @@ def test_a_comment_with_the_old_number_is_pointed_out(tmp_path: Path) -> None:
     head = commit(path, {"clusters/prod/queues.yaml": text.replace("# 4 nodes;", "# 32 of 96;")})
     change = build_change(Indexer(Repository(path)).at(head), DRAFT)
     assert change.notes == (
-        "clusters/prod/queues.yaml:42 still says the old value in its comment: "
-        "# 32 of 96; was 24 until the Q3 review",
+        (
+            "clusters/prod/queues.yaml:42 still says the old value in its comment: "
+            "# 32 of 96; was 24 until the Q3 review"
+        ),
         "That clusters/prod/queues.yaml belongs to prod is guessed from its folders.",
     )
 

@@ -91,7 +91,8 @@ def test_v1beta1_names_the_cohort_as_it_does(tmp_path: Path) -> None:
 
 
 def test_unknown_names_come_with_the_nearest(tmp_path: Path) -> None:
-    found = index(tmp_path, {"clusters/prod/q.yaml": QUEUE})
+    other = QUEUE.replace("research", "vision")
+    found = index(tmp_path, {"clusters/prod/q.yaml": QUEUE, "clusters/staging/q.yaml": other})
     for name, wanted, nearest in [
         ("reserch", NOMINAL, "research"),
         ("research", Wanted("nominalQuota", "h10", "nvidia.com/gpu"), "h100"),
@@ -153,6 +154,11 @@ def test_the_layout_file_says_what_belongs_to_which_cluster(tmp_path: Path) -> N
     assert (place.path, place.guessed) == ("other/q.yaml", False)
 
 
+def test_a_single_guessed_cluster_goes_by_any_name(tmp_path: Path) -> None:
+    found = index(tmp_path, {"clusters/prod/q.yaml": QUEUE})
+    assert found.find("prod-eu", "ClusterQueue", "research", NOMINAL).cluster == "prod"
+
+
 def test_a_guessed_cluster_says_so(tmp_path: Path) -> None:
     place = index(tmp_path, {"clusters/a/q.yaml": QUEUE}).find(
         "a", "ClusterQueue", "research", NOMINAL
@@ -198,7 +204,7 @@ KUSTOMIZE = {
 def test_a_base_that_clusters_share_is_refused(tmp_path: Path) -> None:
     found = index(tmp_path, KUSTOMIZE)
     assert found.clusters == ("east", "west")
-    with pytest.raises(Refused, match="base/queue.yaml is a base that east shares with west"):
+    with pytest.raises(Refused, match=r"base/queue.yaml is a base that east shares with west"):
         found.find("east", "ClusterQueue", "research", NOMINAL)
 
 
@@ -311,7 +317,7 @@ def test_a_patch_written_as_quoted_text_is_refused(tmp_path: Path) -> None:
     east = 'resources: [../../base]\npatches:\n- target: {kind: ClusterQueue}\n  patch: "- op: remove"\n'
     found = index(tmp_path, {**KUSTOMIZE, "overlays/east/kustomization.yaml": east})
     with pytest.raises(
-        Refused, match="overlays/east/kustomization.yaml:3 patches research with text"
+        Refused, match=r"overlays/east/kustomization.yaml:3 patches research with text"
     ):
         found.find("east", "ClusterQueue", "research", NOMINAL)
 
@@ -414,7 +420,7 @@ def test_a_text_block_that_an_overlay_patches_is_refused(tmp_path: Path) -> None
         "base/gpu.yaml": CONFIG,
         "clusters/a/kustomization.yaml": "resources: [../../base]\npatches:\n- target: {kind: ConfigMap, name: device-plugin}\n  patch: |-\n    - op: add\n      path: /data\n      value: {}\n",
     }
-    with pytest.raises(Refused, match="clusters/a/kustomization.yaml:3 may patch the text"):
+    with pytest.raises(Refused, match=r"clusters/a/kustomization.yaml:3 may patch the text"):
         index(tmp_path, files).find(
             "a", "TimeSlicing", "device-plugin/a100", Wanted("replicas", resource="nvidia.com/gpu")
         )
