@@ -6,7 +6,7 @@ anew at any time and is the same wherever it is shown.
 
 from collections.abc import Callable, Mapping
 
-from bot.wishes import amount, thing_of, wish
+from bot.wishes import amount, outcome, wish
 from commands.page import Action, Bold, Code, Diff, Line, Link, Page, Paragraph, Person, Quote, Time
 from gitops.needs import Need
 from gitops.ports import View
@@ -66,11 +66,11 @@ def standing(view: View) -> Line:
             Code(sha),
             f", but the cluster shows {request.observed}, not {amount(request.draft.new)}.",
         ),
-        State.LIVE: lambda: (Bold(f"Live{_where(request)}"), *_since(request)),
+        State.LIVE: lambda: (Bold(f"Live{_where(request)}"), f": {outcome(request.draft)}"),
         State.REJECTED: lambda: (Bold("Rejected"), " by ", *by, *why),
         State.CANCELLED: lambda: (Bold("Withdrawn"), " by ", *by, *why),
         State.EXPIRED: lambda: (Bold("Expired"), *why),
-        State.CLOSED: lambda: (Bold("Closed"), *(("  by ", *by) if ending else ()), *why),
+        State.CLOSED: lambda: (Bold("Closed"), *((" by ", *by) if ending else ()), *why),
     }
     return lines[request.state]()
 
@@ -175,8 +175,3 @@ def trouble(request: Request) -> tuple[Line, ...]:
 
 def _where(request: Request) -> str:
     return f" in {request.draft.cluster}" if request.draft.cluster else ""
-
-
-def _since(request: Request) -> Line:
-    draft = request.draft
-    return (f": {draft.cluster_queue} now has {amount(draft.new)} {thing_of(draft)}.",)

@@ -67,7 +67,7 @@ def _needs(view: View) -> tuple[Part, ...]:
 
 def _tree(need: Need, depth: int) -> list[Line]:
     mark = "✓ met" if need.met else "open"
-    indent = "\u2003" * depth
+    indent = "└ " * min(depth, 1)
     if need.op != "people":
         lines: list[Line] = [(f"{indent}{mark}: {need.text}",)]
         return lines + [line for child in need.children for line in _tree(child, depth + 1)]

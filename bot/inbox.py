@@ -74,7 +74,7 @@ class Changes(Protocol):
     """The part of ``gitops.flow.Flow`` that people's intents reach."""
 
     def submit(self, draft: Draft, by: Actor, key: str, now: datetime) -> Request: ...
-    def decide(
+    def decide(  # noqa: PLR0917  # what a button and its presser say, field by field
         self,
         request_id: int,
         version: int,

@@ -7,7 +7,7 @@ A move whose news the card itself is (the submission) has no line.
 from collections.abc import Callable, Mapping
 
 from bot.cards import SHORT, diff, who_may
-from bot.wishes import amount, thing_of
+from bot.wishes import amount, outcome
 from commands.page import Bold, Code, Line, Page, Person, Quote, Time
 from gitops.moves import Move, MoveKind
 from gitops.ports import View
@@ -33,6 +33,11 @@ def _voted(view: View, move: Move) -> Page:
         left = (*left, "; still waiting for " if i == 0 else " and ", *who_may(need))
     said: Line = (_person(move), " approved", _role(move), *_at(move), *left)
     return Page(said, _quote(move))
+
+
+def _withdrawn(view: View, move: Move) -> Page:
+    del view
+    return Page((_person(move), " took the approval back", *_at(move)))
 
 
 def _approved(view: View, move: Move) -> Page:
@@ -91,12 +96,8 @@ def _merged_by_hand(view: View, move: Move) -> Page:
 def _live(view: View, move: Move) -> Page:
     draft = view.request.draft
     where = f" in {draft.cluster}" if draft.cluster else ""
-    has = f": {draft.cluster_queue} now has {amount(move.new or None)} {thing_of(draft)}."
-    if draft.kind != "nominal":
-        has = f": {draft.cluster_queue}'s {draft.kind} limit is now {amount(move.new or None)}."
-    return Page(
-        (Bold(f"Live{where} at "), Time(move.at, clock=True), Bold(has), " ", *_asked(view))
-    )
+    at = (Bold(f"Live{where} at "), Time(move.at, clock=True))
+    return Page((*at, Bold(f": {outcome(draft)}"), " ", *_asked(view)))
 
 
 def _overdue(view: View, move: Move) -> Page:
@@ -150,6 +151,7 @@ def _recovered(view: View, move: Move) -> Page:
 SAY: Mapping[MoveKind, Say] = {
     MoveKind.OPENED: _opened,
     MoveKind.VOTED: _voted,
+    MoveKind.WITHDRAWN: _withdrawn,
     MoveKind.APPROVED: _approved,
     MoveKind.UNAPPROVED: _unapproved,
     MoveKind.VOTES_VOID: _void,

@@ -147,22 +147,29 @@ class Outbox:
     async def _tell(self, request: int, rows: list[Row]) -> None:
         view = await self._workers.run(self._view, request, self._now())
         card = await self._workers.run(self._store.card, request)
-        where = (card.channel, card.ts) if card else await self._post_card(view)
-        shown = card.revision if card else view.request.revision
+        # The card before the lines: what is still pending then makes sure that both get done.
+        where = await self._show(view, card)
         for row in rows:
             page = notice(view, row.move)
             if page is not None:
                 where = await self._say(view, where, page)
             await self._workers.run(self._store.moves_done, [row.id])
-        if shown < view.request.revision:
-            await self._edit_card(view, where)
+
+    async def _show(self, view: View, card: Card | None) -> tuple[str, str]:
+        """Bring the card up to date; return where it is."""
+        if card is None:
+            return await self._post_card(view)
+        where = (card.channel, card.ts)
+        if card.revision >= view.request.revision:
+            return where
+        return await self._edit_card(view, where)
 
     async def _post_card(self, view: View) -> tuple[str, str]:
         ts = await self._post(card_page(view), self._channel)
         await self._remember(view, self._channel, ts)
         return self._channel, ts
 
-    async def _edit_card(self, view: View, where: tuple[str, str]) -> None:
+    async def _edit_card(self, view: View, where: tuple[str, str]) -> tuple[str, str]:
         message = await self._workers.run(self._message, card_page(view))
         try:
             try:
@@ -176,10 +183,10 @@ class Outbox:
             if refused.code not in GONE:
                 raise
             log.warning("the card is gone; posting it anew", request=view.request.id)
-            await self._post_card(view)
-            return
+            return await self._post_card(view)
         self._metrics.deliveries.labels("edited").inc()
         await self._remember(view, *where)
+        return where
 
     async def _say(self, view: View, where: tuple[str, str], page: Page) -> tuple[str, str]:
         """Write a line into the thread; return where the card is now."""

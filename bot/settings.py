@@ -112,7 +112,7 @@ class Settings(BaseSettings):
     """The branch that the cluster follows."""
 
     # The bot itself
-    database_url: str = "sqlite:///gpubot.db"
+    database_url: SecretStr = SecretStr("sqlite:///gpubot.db")
     """Where requests, votes and the audit live. PostgreSQL when more than one replica runs."""
     listen_host: str = "127.0.0.1"
     """Where health, metrics and http mode listen. Loopback unless a network must reach it."""
@@ -163,6 +163,9 @@ class Settings(BaseSettings):
 
 def load(environ: Mapping[str, str] = os.environ) -> Settings:
     """Return the settings, or raise one UsageError that names every field that is off."""
+    if {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= set(environ):
+        # Bolt would turn on its OAuth flow and ignore the bot's token, without a word.
+        raise UsageError("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are set; unset them.")
     given = {name: value for name, value in environ.items() if name.startswith(PREFIX)}
     path = given.pop(CONFIG, "")
     values = {} if not path else _file(Path(path))

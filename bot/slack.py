@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from bot import slack_commands
 from bot.inbox import Inbox, Intent
@@ -55,7 +56,10 @@ class Ports:
 
 
 class Slack:
-    """Made and run on one event loop; ``news`` is called when a request changed."""
+    """Made and run on one event loop; ``news`` is called when a request changed.
+
+    ``webhook`` answers Slack's requests in http mode; it is None in socket mode.
+    """
 
     def __init__(
         self,
@@ -78,11 +82,17 @@ class Slack:
         self.home = HomeTab(edge, ports.requests, ports.answer, now)
         secret = "" if access.app_token else access.signing_secret
         self._app = make_app(access.base_url, secret, self.standing.me)
+        self.webhook = Webhook(self._app, secret, metrics) if secret else None
         asking = Asking(edge, ports.answer, now)
         requesting = Requesting(edge, self.deeds, ports.fleet, ports.preview, now)
         for part in (asking, requesting, Deciding(edge, self.deeds, ports.view, now), self.home):
             part.register(self._app)
         slack_commands.register(self._app, asking, requesting)
+
+        async def changed(event: dict[str, Any]) -> None:
+            gate.forget(str((event.get("user") or {}).get("id", "")))
+
+        self._app.event("user_change")(changed)
         self.outbox = Outbox(
             ports.outbox,
             ports.view,
@@ -93,12 +103,6 @@ class Slack:
             metrics=metrics,
             now=now,
         )
-
-    def webhook(self) -> Webhook | None:
-        """Return what answers Slack's requests in http mode; None in socket mode."""
-        if self._access.app_token:
-            return None
-        return Webhook(self._app, self._access.signing_secret, self._metrics)
 
     def start(self) -> None:
         """Begin to connect; Slack may be down."""

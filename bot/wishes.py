@@ -31,6 +31,22 @@ def _own(draft: Draft, thing: str, step: str) -> str:
     return f"{draft.cluster_queue} wants {more} more {thing} of its own {step}"
 
 
+def outcome(draft: Draft) -> str:
+    """Say what holds once the wish is fulfilled: "research now has 40 H100 of its own."."""
+    new, thing = amount(draft.new), thing_of(draft)
+    match draft.kind:
+        case "nominal":
+            return f"{draft.cluster_queue} now has {new} {thing} of its own."
+        case "borrowing":
+            return f"{draft.cluster_queue} may now borrow {_up_to(draft)} {thing}."
+        case "lending":
+            return f"{draft.cluster_queue} now lends {_up_to(draft)} {thing}."
+
+
+def _up_to(draft: Draft) -> str:
+    return "without a limit:" if draft.new is None else f"at most {draft.new}"
+
+
 def thing_of(draft: Draft) -> str:
     """Name what is counted: a GPU by its flavor ("H100"), anything else by its resource."""
     return card(FlavorResource(draft.flavor, draft.resource))

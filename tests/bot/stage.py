@@ -261,7 +261,7 @@ class Stage:
 
     async def _serve_http(self) -> None:
         async def later(request: Any) -> Any:
-            return await self.bot.webhook()(request)  # type: ignore[misc]
+            return await self.bot.webhook(request)  # type: ignore[misc]
 
         async def no_checks() -> list[Any]:
             return []
@@ -307,3 +307,7 @@ class Stage:
         await self.bot.stop()
         if self.http:
             await self.server.stop()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
