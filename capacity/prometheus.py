@@ -1,0 +1,138 @@
+"""The only user of prometheus-api-client: instant and range queries that end in time.
+
+The library has no time-out by default, retries a dead host for six seconds, and drops the
+``warnings`` that mark a partial answer (Thanos); all three are set right here.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import requests
+from prometheus_api_client import PrometheusConnect
+from prometheus_api_client.exceptions import PrometheusApiClientException
+from urllib3.util.retry import Retry
+
+from capacity.errors import SourceDown
+
+CONNECT_SECONDS = 1.0
+READ_SECONDS = 3.5
+REST_SECONDS = 2.0
+"""After a failure nothing is asked for this long, so that an answer of many queries waits once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One series of an instant query: its labels and value."""
+
+    labels: Mapping[str, str]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One series of a range query: its labels and (moment, value) points in order."""
+
+    labels: Mapping[str, str]
+    points: tuple[tuple[datetime, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """Rows of an instant query; ``warnings`` non-empty means the rows may be partial."""
+
+    rows: tuple[Row, ...]
+    warnings: tuple[str, ...] = ()
+
+    def only(self) -> float | None:
+        """Return the value of a query that has one row at most; None if it has none."""
+        return self.rows[0].value if self.rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class RangeResult:
+    """Series of a range query; ``warnings`` non-empty means they may be partial."""
+
+    series: tuple[Series, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class PrometheusReader:
+    """Queries one Prometheus; any failure is SourceDown with the moment it was last heard from.
+
+    Safe to use from several threads. ``url`` may hold a path prefix; ``token`` is a bearer token.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str = "",
+        ca_file: str | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._now = now
+        self._seen = threading.local()
+        self._last_answer: datetime | None = None
+        self._rest_until = 0.0
+        session = requests.Session()
+        session.verify = ca_file or True
+        session.hooks["response"].append(self._keep_warnings)
+        self._client = PrometheusConnect(
+            url.rstrip("/"),
+            headers={"Authorization": f"Bearer {token}"} if token else None,
+            session=session,
+            retry=Retry(total=0),
+            timeout=(CONNECT_SECONDS, READ_SECONDS),
+        )
+
+    @property
+    def last_seen(self) -> datetime | None:
+        """When Prometheus last answered, or None if it never did."""
+        return self._last_answer
+
+    def query(self, promql: str, at: datetime) -> QueryResult:
+        """Evaluate at one moment (aware). Rows without a finite number are dropped by the caller."""
+        params = {"time": f"{at.timestamp():.3f}", "timeout": f"{READ_SECONDS}s"}
+        raw, warnings = self._ask(lambda: self._client.custom_query(promql, params=params))
+        rows = tuple(Row(item["metric"], float(item["value"][1])) for item in raw)
+        return QueryResult(rows, warnings)
+
+    def query_range(
+        self, promql: str, start: datetime, end: datetime, step: timedelta
+    ) -> RangeResult:
+        """Evaluate at every step of [start, end]; at most 11,000 points a series (server limit)."""
+        params = {"timeout": f"{READ_SECONDS}s"}
+        seconds = f"{int(step.total_seconds())}s"
+        raw, warnings = self._ask(
+            lambda: self._client.custom_query_range(promql, start, end, seconds, params=params)
+        )
+        return RangeResult(tuple(_series(item) for item in raw), warnings)
+
+    def close(self) -> None:
+        """Give back the connections."""
+        self._client.close()
+
+    def _ask(self, call: Callable[[], Any]) -> tuple[Any, tuple[str, ...]]:
+        if time.monotonic() < self._rest_until:
+            raise SourceDown("Prometheus", self._last_answer, detail="resting after a failure")
+        self._seen.warnings = ()
+        try:
+            raw = call()
+        except (requests.RequestException, PrometheusApiClientException, KeyError) as error:
+            self._rest_until = time.monotonic() + REST_SECONDS
+            raise SourceDown("Prometheus", self._last_answer, detail=repr(error)) from error
+        self._last_answer = self._now()
+        return raw, self._seen.warnings
+
+    def _keep_warnings(self, response: requests.Response, *_: Any, **__: Any) -> None:
+        if response.ok and "warnings" in response.text[-4096:]:
+            self._seen.warnings = tuple(response.json().get("warnings", ()))
+
+
+def _series(item: Mapping[str, Any]) -> Series:
+    points = tuple((datetime.fromtimestamp(at, UTC), float(value)) for at, value in item["values"])
+    return Series(item["metric"], points)
