@@ -95,7 +95,7 @@ class PrometheusReader:
         return self._last_answer
 
     def query(self, promql: str, at: datetime) -> QueryResult:
-        """Evaluate at one moment (aware). Rows without a finite number are dropped by the caller."""
+        """Evaluate at one moment (aware); a row may hold NaN or infinity."""
         params = {"time": f"{at.timestamp():.3f}", "timeout": f"{READ_SECONDS}s"}
         raw, warnings = self._ask(lambda: self._client.custom_query(promql, params=params))
         rows = tuple(Row(item["metric"], float(item["value"][1])) for item in raw)

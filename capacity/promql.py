@@ -1,4 +1,4 @@
-"""Safe pieces of PromQL. [pure]
+"""Safe pieces of PromQL [pure].
 
 prometheus-api-client puts label values between quotes as they are, so a value with a quote reads
 another tenant's series. Every value that is not ours goes through these functions.
