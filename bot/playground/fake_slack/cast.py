@@ -3,14 +3,14 @@
 from bot.playground.fake_slack.people import BOT_USER, Channel, User, UserGroup
 
 USERS = (
-    User("U0ANA", "ana", "Ana Almeida", "requester, member of research", "Europe/Lisbon", 0),
-    User("U0LI", "li", "Li Wei", "owner of serving, who lends", "Europe/Berlin", 3600),
-    User("U0KIM", "kim", "Kim Novak", "platform admin", "Europe/Prague", 3600, admin=True),
-    User("U0VERA", "vera", "Vera Duarte", "owner of vision", "America/New_York", -18000),
-    User("U0RAE", "rae", "Rae Lindqvist", "owner of research", "Europe/Stockholm", 3600),
+    User("U0ANA", "ana", "Ana Ruiz", "requester, in research", "Europe/Lisbon", 0),
+    User("U0LI", "li", "Li Wei", "owner of serving, lends", "Europe/Berlin", 3600),
+    User("U0KIM", "kim", "Kim Larsen", "platform admin", "Europe/Prague", 3600, admin=True),
+    User("U0VERA", "vera", "Vera Novak", "owner of vision", "America/New_York", -18000),
+    User("U0RAE", "rae", "Rae Cohen", "owner of research", "Europe/Stockholm", 3600),
     User("U0OTTO", "otto", "Otto Brandt", "outsider, in no team", "Europe/Vienna", 3600),
     User("U0TOM", "tom", "Tom Okafor", "owner of serving", "Africa/Lagos", 3600),
-    User("U0PAT", "pat", "Pat Moreau", "platform admin", "Europe/Paris", 3600),
+    User("U0PAT", "pat", "Pat Singh", "platform admin", "Europe/Paris", 3600),
     User("U0GUS", "gus", "Gus Guest", "guest", restricted=True),
     User("U0UMA", "uma", "Uma Ultra", "single-channel guest", ultra_restricted=True),
     User("U0STEN", "sten", "Sten Stranger", "from another company", team="T0OTHER", stranger=True),

@@ -1,0 +1,31 @@
+// The local repository: pull requests, and the newest commits with their diffs.
+
+import { h, keyed } from "./dom.js";
+import { longAgo } from "./dates.js";
+import { showPull, state } from "./pull.js";
+import { diffLines } from "./rich.js";
+import { app } from "./store.js";
+
+export function drawGit(root) {
+  const { git } = app.world;
+  if (!git) {
+    root.replaceChildren();
+    return;
+  }
+  const head = { key: "head", signature: git.branch, make: () => h("header", { class: "panel-head" }, h("h2", {}, "GitOps repository"), h("span", { class: "tag" }, git.branch)) };
+  const pulls = git.pulls.map((p) => ({ key: `pull-${p.number}`, signature: JSON.stringify([p.title, p.state]), make: () => pull(p) }));
+  const commits = git.commits.map((c, index) => ({ key: c.sha, signature: String(index < 2), make: () => commit(c, index < 2) }));
+  keyed(root, [head, ...pulls, ...commits]);
+}
+
+function pull(p) {
+  return h("p", { class: "pull" }, state(p), " ",
+    h("button", { type: "button", class: "link", onclick: () => showPull(p.number) }, `#${p.number} ${p.title}`));
+}
+
+function commit(c, open) {
+  const about = c.first ? "the seed" : longAgo(c.at);
+  return h("details", { class: "commit", open: open && !c.first },
+    h("summary", {}, h("span", { class: "sha" }, c.sha.slice(0, 7)), " ", c.subject, h("span", { class: "muted" }, ` ${c.author}, ${about}`)),
+    c.diff.length > 0 && h("pre", { class: "code" }, diffLines(c.diff)));
+}
