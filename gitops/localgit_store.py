@@ -16,6 +16,17 @@ from gitops.forge import ForgeConflict, ForgeDenied, ForgeDown, ForgeMissing
 _NAME, _EMAIL = "Gpubot", "gpubot@localhost"
 
 
+def create(path: Path, files: Mapping[str, bytes], message: str, now: datetime) -> str:
+    """Make a bare repository whose main branch is one commit with these files; return it."""
+    git = pygit2.init_repository(str(path), bare=True, initial_head="main")
+    index = pygit2.Index()
+    for name, data in files.items():
+        index.add(pygit2.IndexEntry(_safe(name), git.create_blob(data), FileMode.BLOB))
+    who = pygit2.Signature("Platform", "platform@localhost", int(now.timestamp()), 0)
+    tree = index.write_tree(git)
+    return str(git.create_commit("refs/heads/main", who, who, message, tree, []))
+
+
 class GitStore:
     """A bare repository with small notes kept under references of our own."""
 
