@@ -49,6 +49,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Refuse: the account may only read."""
+        self.close_connection = True  # the body stays unread
         self._refuse(Problem(403, f"the account may not {self.command.lower()} {self.path}"))
 
     do_PUT = do_PATCH = do_DELETE = do_POST  # noqa: N815  # names that http.server looks up
@@ -157,6 +158,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(code)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
 
