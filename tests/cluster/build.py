@@ -23,6 +23,8 @@ from tests.cluster.programs import PROGRAMS, Data, Program
 
 # Kueue v0.19 reads its metrics and visibility certificates from these paths and knows no option for them.
 KUEUE_CERTIFICATE_FOLDERS = (Path("/etc/kueue/metrics/certs"), Path("/visibility"))
+# What a program's start needs besides the program: our certificate is made by openssl, and Gitea calls git.
+_RUNS_WITH = {"kubernetes": "openssl", "gitea": "git"}
 _OUTPUT_LINES = 25
 
 
@@ -64,6 +66,8 @@ def missing_reason(name: str) -> str | None:
     """
     if name == "kueue" and (reason := _certificate_paths_reason()):
         return reason
+    if name in _RUNS_WITH and shutil.which(_RUNS_WITH[name]) is None:
+        return f"{name}: it needs {_RUNS_WITH[name]} on PATH to run"
     try:
         build([name])
     except BuildError as error:

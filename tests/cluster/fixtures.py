@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import stack
-from tests.cluster.build import missing_reason, path_of
+from tests.cluster.build import is_built, missing_reason, path_of
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.flux import Flux
 from tests.cluster.forge import Gitea
@@ -34,10 +34,10 @@ _NEEDS = {
 
 
 def require(*programs: str) -> None:
-    """Skips the test, saying why, when a program can't be had here; fails it when $GPUBOT_REQUIRE_ALL is set."""
+    """Skips the test, saying why, when a program can't be had here; fails it when $GPUBOT_REQUIRE_ALL is 1."""
     for program in programs:
         if reason := missing_reason(program):
-            if os.environ.get("GPUBOT_REQUIRE_ALL"):
+            if os.environ.get("GPUBOT_REQUIRE_ALL") == "1":
                 pytest.fail(reason, pytrace=False)
             pytest.skip(reason)
 
@@ -47,10 +47,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.option.collectonly:
         return
     fixtures = {name for item in session.items for name in getattr(item, "fixturenames", ())}
-    for name, programs in _NEEDS.items():
-        if name in fixtures:
-            for program in programs:
-                missing_reason(program)
+    wanted = {program: None for name in _NEEDS if name in fixtures for program in _NEEDS[name]}
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    for program in wanted:
+        if reporter and not is_built(program):
+            reporter.write_line(f"{program}: not built yet; a build takes minutes and happens once")
+        missing_reason(program)
 
 
 def pytest_unconfigure() -> None:
