@@ -146,7 +146,7 @@ def _actions(actions: Sequence[Action], width: int) -> str:
         elif action.url:
             lines.append(f"- {inert(action.label)}: {inert(action.url)}")
         elif action.action == "request":
-            lines.append(f"- {inert(action.label)}: request {inert(action.value)}".rstrip())
+            lines.append(f"- {inert(action.label)}: /gpu-request {inert(action.value)} in Slack")
     wrapped = [_wrap(line, width, "  ") for line in lines]
     return "\n".join(["You can ask next:", *wrapped]) if wrapped else ""
 

@@ -120,13 +120,13 @@ def _preemption(answer: FitAnswer) -> str:
     best = answer.flavors[0] if answer.flavors else None
     if best is None or best.verdict not in ("by preemption", "later") or best.after is None:
         return ""
-    resource = best.need.pair.resource
-    own = [f"{number(resource, best.after.own)} of its own lower priorities"]
-    could = own if best.after.own else []
-    could += [f"{number(resource, n)} of {queue}" for queue, n in best.after.lenders]
+    pair = best.need.pair
+    could = [f"{amount(pair, n)} of {queue}" for queue, n in best.after.lenders]
+    if best.after.own:
+        could.append(f"{amount(pair, best.after.own)} of its own lower priorities")
     if not could:
-        return f"{answer.queue} may not stop anybody's jobs for this (policies or priorities)."
-    return f"Kueue could stop at most: {listing(could)}."
+        return f"{answer.queue} may not stop anybody's jobs for this, by its policies or priority."
+    return f"Kueue could stop jobs for it: at most {listing(could)}."
 
 
 def _actions(answer: FitAnswer) -> tuple[Action, ...]:

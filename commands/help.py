@@ -78,10 +78,7 @@ def page(answer: HelpAnswer) -> Page:
             Bullets(tuple(_line(entry) for entry in answer.entries)),
             Paragraph((Bold("Try: "), *_spread(examples[:_EXAMPLES]))),
         ),
-        actions=tuple(
-            Action(example, "ask", example.removeprefix("/gpu-").removeprefix("/gpu "))
-            for example in examples[:_EXAMPLES]
-        ),
+        actions=(Action("My quota", "ask", "quota"), Action("My queue", "ask", "queue")),
         footer=("Without a name I answer for your own team. /gpu WORD works too: /gpu quota",),
     )
 

@@ -40,6 +40,8 @@ def shape_of(text: str) -> Shape:
 
 def _shape(job: Mapping[str, Any], others: int) -> Shape:
     kind, spec = str(job["kind"]), _block(job, "spec")
+    if not spec:
+        raise UsageError(f"That {kind} has no spec.", _AGAIN)
     meta = _block(job, "metadata")
     labels = _block(meta, "labels")
     sets = pod_sets(kind, spec)
@@ -60,6 +62,8 @@ def _check(sets: tuple[PodSet, ...]) -> None:
         raise UsageError("That job has no pods.", _AGAIN)
     if any(s.count > _MOST_PODS or min(s.requests.values(), default=0) < 0 for s in sets):
         raise UsageError("That job's numbers can't be right.", "Check counts and requests.")
+    if not any(any(s.requests.values()) for s in sets):
+        raise UsageError("That job asks for no resources.", "Give its containers requests.")
 
 
 def _documents(text: str) -> list[Any]:

@@ -100,7 +100,7 @@ def pod_sets(kind: str, spec: Mapping[str, Any]) -> tuple[PodSet, ...]:
 
 def knows(kind: object) -> bool:
     """Tell whether ``pod_sets`` knows this kind."""
-    return kind in _KINDS
+    return isinstance(kind, str) and kind in _KINDS
 
 
 def _read(spec: Mapping[str, Any], into: type[W]) -> W:

@@ -111,8 +111,8 @@ def _waiting_table(answer: QueueAnswer) -> Table:
 def _wait(answer: QueueAnswer) -> Line:
     wait = answer.wait
     if wait is None:
-        known = count(answer.past_jobs, "job")
-        return (f"How long it takes can't be said: only {known} got quota here in 14 days.",)
+        known = f"only {count(answer.past_jobs, 'job')}" if answer.past_jobs else "no job"
+        return (f"How long it takes can't be said: {known} got quota here in the last 14 days.",)
     size = f" for about {count(wait.gpus, 'GPU')}" if wait.gpus else " for jobs of any size"
     basis = f"the middle half of {wait.jobs} jobs, last {wait.days} days; no promise"
     return (f"Typical wait here{size}: {wait.words} ({basis}).",)

@@ -9,6 +9,7 @@ from commands.quota_cohort import CohortPair, CohortQuotaAnswer, Row
 from commands.words import amount, card, count, listing, number
 
 _DETAILED = 3
+_NAMED = 3
 _OFF = {"stopped": "stopped", "inactive": "off", "cycle": "off (loop)"}
 
 
@@ -56,9 +57,12 @@ def _free(pair: CohortPair) -> str:
 
 
 def _borrows(pair: CohortPair, *, named: bool) -> str:
-    resource = pair.pair.resource
+    resource, of = pair.pair.resource, f" {card(pair.pair)}" if named else ""
+    if len(pair.borrowers) > _NAMED:
+        sum_ = number(resource, sum(b.amount for b in pair.borrowers))
+        return f"{len(pair.borrowers)} queues borrow {sum_}{of}"
     said = [f"{b.queue} borrows {number(resource, b.amount)}" for b in pair.borrowers]
-    return listing(said, most=3) + (f" {card(pair.pair)}" if named else "")
+    return listing(said) + of
 
 
 def _over(pair: CohortPair) -> str:

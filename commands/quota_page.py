@@ -109,7 +109,7 @@ def _queue_actions(queue: QueueQuota) -> tuple[Action, ...]:
     if queue.cohort:
         actions.insert(0, Action("Who has them?", "ask", f"quota {queue.cohort}"))
     shown = main_pairs(queue)
-    if shown:
+    if shown and queue.blocked is None:
         actions.insert(0, Action("Ask for more", "request", _request(queue, shown[0]), "primary"))
     return tuple(actions)
 

@@ -68,7 +68,7 @@ def preemption(queue: QueueQuota) -> Line:
     able = [r for r in queue.reclaimers if r.policy != "Never"]
     policies = "; ".join(f"{r.queue}: {_policy(r.policy)}" for r in queue.reclaimers[:6])
     if not able:
-        return (f"No lender takes its {card(first.pair)} back by force ({policies}): it waits.",)
+        return (f"Nobody may take the borrowed {card(first.pair)} back by force ({policies}).",)
     most = number(first.pair.resource, min(first.borrowed, sum(r.nominal for r in able)))
     owners = listing([r.queue for r in able], "or")
     need = "needs" if len(able) == 1 else "need"
@@ -166,7 +166,8 @@ def _cohort(f: PairFigures, root: str) -> str:
         unused = number(resource, f.nominal - f.reserved)
         return f"{base}: of {unused} unused ones of its own, {f.lent.least} are lent out."
     if f.can_borrow:
-        return f"{base}; {number(resource, f.can_borrow)} of them would be borrowed."
+        part = "all" if f.can_borrow == f.can_reserve else number(resource, f.can_borrow)
+        return f"{base}; {part} of it would be borrowed."
     return f"{base}."
 
 

@@ -31,11 +31,16 @@ _SHORT: dict[Kind, str] = {
 def main_need(needs: Sequence[Need]) -> Need | None:
     """Return what stands between a workload and quota: the flavor where it lacks least.
 
-    GPUs count first; if they fit somewhere, whatever else is short everywhere.
+    A flavor where it can fit some day goes before one where it never can. GPUs count first; if
+    they fit somewhere, whatever else is short everywhere.
     """
     fitting = [n for n in needs if n.matches] or list(needs)
     gpus = [n for n in fitting if is_gpu(n.pair.resource)]
-    best = min(gpus or fitting, key=lambda n: n.short, default=None)
+    best = min(
+        gpus or fitting,
+        key=lambda n: (n.wanted - min(n.wanted, n.potential), n.short),
+        default=None,
+    )
     if best is None or best.short:
         return best
     others = [n for n in fitting if n.pair.resource != best.pair.resource]
@@ -47,9 +52,9 @@ def main_need(needs: Sequence[Need]) -> Need | None:
 
 
 def cards_of(needs: Sequence[Need]) -> str:
-    """Return the one kind of GPU it can run on, or "GPU" when there are several or none."""
+    """Return the one kind of GPU it can run on, or "GPUs" when there are several or none."""
     cards = {card(n.pair) for n in needs if n.matches and is_gpu(n.pair.resource)}
-    return cards.pop() if len(cards) == 1 else "GPU"
+    return cards.pop() if len(cards) == 1 else "GPUs"
 
 
 def short_reason(cause: Cause, behind: str = "") -> str:
@@ -76,6 +81,8 @@ def needs_sentence(need: Need, queue: str) -> str:
     """Return "it needs 16 H100 at once and research can get 4 now"."""
     now = number(need.pair.resource, need.available)
     wanted = amount(need.pair, need.wanted)
+    if not need.short:
+        return f"{queue} can get {now} {card(need.pair)} now, enough for it"
     can = f"can get {now} now" if need.available else "can get none now"
     return f"it needs {wanted} at once and {queue} {can}"
 

@@ -28,6 +28,7 @@ class WhyAnswer:
     """
 
     job: str
+    workload: str
     namespace: str
     kind: str
     queue_name: str
@@ -81,6 +82,7 @@ def answer_job(workload: Workload, fleet: Fleet, world: World, namesakes: int) -
     here = [p for p in past if queue and p.queue == queue.name]
     return WhyAnswer(
         job=workload.job,
+        workload=workload.name,
         namespace=workload.namespace,
         kind=workload.owner.kind if workload.owner else "Workload",
         queue_name=workload.queue_name,

@@ -3,7 +3,7 @@
 [pure]
 """
 
-from capacity.causes import Need
+from capacity.causes import Kind, Need
 from commands.footer import FREE_IS_NO_PROMISE, footer, gap_notices
 from commands.page import (
     Action,
@@ -26,6 +26,15 @@ from commands.why_story import eviction, past_evictions, story
 from commands.words import card, count, is_gpu, number
 
 _MOST_CHOICES = 10
+_ABOUT_QUOTA = (
+    Kind.WAITING_FOR_QUOTA,
+    Kind.EXCEEDS_MAX_QUOTA,
+    Kind.PENDING_EVALUATION,
+    Kind.WAITING_FOR_PREEMPTED_WORKLOADS,
+    Kind.NO_MATCHING_FLAVOR,
+    Kind.TOPOLOGY_PLACEMENT_FAILED,
+    Kind.UNKNOWN,
+)
 
 
 def why_page(answer: WhyAnswer) -> Page:
@@ -61,7 +70,7 @@ def choices_page(answer: ChoicesAnswer) -> Page:
 def _arithmetic(answer: WhyAnswer) -> list[Part]:
     """Show per kind of card what it asks for, what is there, and what is lacking."""
     needs = [n for n in answer.cause.needs if is_gpu(n.pair.resource) or n.short]
-    if not needs:
+    if not needs or answer.cause.kind not in _ABOUT_QUOTA:
         return []
     rows = tuple(_row(need) for need in needs[:12])
     caption = f"What {answer.job} needs at once, and what {answer.queue} can get"
@@ -101,9 +110,9 @@ def _progress(answer: WhyAnswer) -> list[Part]:
     if preempted is not None and not preempted.current:
         lines.append(("Before: ", *story(answer)))
     lines += [(f"Check {c.name}: {c.state}. {c.message}",) for c in answer.cause.checks[:6]]
-    gang = answer.cause.gang
-    if gang is not None and not gang.ready:
-        lines.append((f"Pods: {gang.reason}. {gang.text}",))
+    if answer.cause.kind is Kind.DEACTIVATED:
+        resume = f"kubectl kueue resume workload {answer.workload} -n {answer.namespace}"
+        lines.append(("Mend the reason, then switch it on again: ", Code(resume)))
     past = past_evictions(answer)
     return [Paragraph(line) for line in (*lines, (past,) if past else ()) if line]
 

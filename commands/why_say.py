@@ -11,7 +11,7 @@ from commands.page import Bold, Line, Span, Time
 from commands.queue_page import ordinal
 from commands.reasons import needs_sentence
 from commands.why_data import WhyAnswer
-from commands.why_story import story
+from commands.why_story import reason_of, story
 from commands.words import amount, count, number, since
 
 _DEACTIVATED = {
@@ -42,7 +42,10 @@ def headline(answer: WhyAnswer) -> Line:
 
 
 def _first(answer: WhyAnswer) -> Line:
-    kind = answer.cause.kind
+    kind, requeue = answer.cause.kind, answer.cause.requeue
+    if requeue is not None and requeue.waiting and requeue.at is not None and answer.cause.evicted:
+        why = f": it was stopped because {reason_of(answer.cause.evicted)}."
+        return (Bold(f"{answer.job} is held back until "), Time(requeue.at), Bold(why))
     if kind in _STATES:
         return _STATES[kind](answer)
     if kind in _CLAUSES:

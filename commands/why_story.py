@@ -41,9 +41,9 @@ def story(answer: WhyAnswer) -> Line:
 def eviction(answer: WhyAnswer) -> Line:
     """Return why the job was last stopped, if not by preemption; empty if it never was."""
     evicted = answer.cause.evicted
-    if evicted is None or evicted.reason == "Preempted":
+    if evicted is None or evicted.reason in ("Preempted", "Deactivated"):
         return ()
-    return ("It was last stopped at ", Time(evicted.at), f": {_eviction(evicted)}.")
+    return ("It was last stopped at ", Time(evicted.at), f": {reason_of(evicted)}.")
 
 
 def past_evictions(answer: WhyAnswer) -> str:
@@ -65,5 +65,6 @@ def _for_whom(preempted: Preempted) -> str:
     return f", for job {preempted.by.job}, priority {priority}"
 
 
-def _eviction(evicted: Evicted) -> str:
+def reason_of(evicted: Evicted) -> str:
+    """Return why it was stopped, in plain words; Kueue's own word where it is a new one."""
     return _EVICTED.get(evicted.reason, evicted.reason)

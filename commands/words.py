@@ -20,14 +20,14 @@ def is_gpu(resource: str) -> bool:
 
 
 def card(pair: FlavorResource) -> str:
-    """Return what a unit is called: "H100", "GPUs (spot)", "MIG 1g.10gb (a100)", "cpu (x)"."""
+    """Return what a unit is called: "H100", "GPUs (spot)", "MIG 1g.10gb (a100)", "CPU (x)"."""
     slice_ = _MIG.fullmatch(pair.resource)
     if slice_:
         return f"MIG {slice_[1]} ({pair.flavor})"
     if is_gpu(pair.resource):
         plain = _CARD.fullmatch(pair.flavor)
         return pair.flavor.upper() if plain else f"GPUs ({pair.flavor})"
-    return f"{pair.resource} ({pair.flavor})"
+    return f"{'CPU' if pair.resource == 'cpu' else pair.resource} ({pair.flavor})"
 
 
 def amount(pair: FlavorResource, units: int) -> str:
@@ -36,10 +36,14 @@ def amount(pair: FlavorResource, units: int) -> str:
 
 
 def number(resource: str, units: int) -> str:
-    """Return an amount alone: "44", "500m", "36Gi", "unlimited"; cards have no suffixes."""
+    """Return an amount alone: "44" cards, "53.5" CPU cores, "36Gi", "unlimited"."""
     if units >= UNLIMITED:
         return "unlimited"
-    return str(units) if is_gpu(resource) else to_text(resource, units)
+    if is_gpu(resource):
+        return str(units)
+    if resource == "cpu":
+        return f"{units / 1000:.3f}".rstrip("0").rstrip(".")
+    return to_text(resource, units)
 
 
 def count(n: int, one: str, many: str = "") -> str:
