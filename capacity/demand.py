@@ -3,11 +3,13 @@
 [pure]
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from capacity.model import (
     ClusterQueue,
     FlavorResource,
+    Fleet,
     PodSet,
     ResourceFlavor,
     ResourceGroup,
@@ -16,6 +18,7 @@ from capacity.model import (
 )
 
 PODS = "pods"
+_SAMPLE = 5
 
 
 def pod_set_demand(workload: Workload, pod_set: PodSet) -> dict[str, int]:
@@ -48,6 +51,31 @@ def candidates(queue: ClusterQueue, wanted: Mapping[str, int]) -> Iterator[Flavo
                 yield FlavorResource(flavor.name, resource)
 
 
+def uncounted(fleet: Fleet, asked: Iterable[str]) -> frozenset[str]:
+    """Return those resources that Kueue demonstrably doesn't count in this cluster.
+
+    Its configuration can exclude resources by prefix, which no object shows. The proof is a
+    workload that asks for the resource and got its quota without it. Only a few workloads of each
+    queue are looked at; without proof a resource counts.
+    """
+    unproven = {name for name in asked if name != PODS}
+    proven: set[str] = set()
+    for queue in fleet.cluster_queues:
+        for workload in islice(fleet.workloads.reserving(queue), _SAMPLE):
+            proven |= _without_quota(workload) & unproven
+        if proven == unproven:
+            break
+    return frozenset(proven)
+
+
+def _without_quota(workload: Workload) -> set[str]:
+    if workload.admission is None:
+        return set()
+    given = {name for each in workload.admission.assignments for name in each.flavors}
+    asked = {name for p in workload.pod_sets for name, each in p.requests.items() if each > 0}
+    return asked - given
+
+
 def selects(pod_set: PodSet, flavor: ResourceFlavor) -> bool:
     """Tell whether a pod set's node selector allows a flavor: no label of it is contradicted.
 
@@ -56,3 +84,20 @@ def selects(pod_set: PodSet, flavor: ResourceFlavor) -> bool:
     """
     labels = flavor.node_labels
     return all(labels.get(key, value) == value for key, value in pod_set.node_selector.items())
+
+
+def reserved_by(workload: Workload) -> dict[FlavorResource, int]:
+    """Return the quota that a workload holds, without pods that it has already given back.
+
+    Kueue frees whole pods of the assigned usage (workload.Info, ScaledTo): what a pod holds is
+    rounded down.
+    """
+    held: dict[FlavorResource, int] = {}
+    for given in workload.admission.assignments if workload.admission else ():
+        back = min(workload.reclaimable.get(given.name, 0), given.count)
+        for resource, amount in given.usage.items():
+            if resource in given.flavors:
+                kept = amount // given.count * (given.count - back) if back else amount
+                pair = FlavorResource(given.flavors[resource], resource)
+                held[pair] = held.get(pair, 0) + kept
+    return held

@@ -107,12 +107,13 @@ def _needs(
 ) -> tuple[Need, ...]:
     node, wanted = tree.cluster_queue(queue.name), demand(workload)
     return tuple(
-        _need(node, pair, wanted[pair.resource], _matches(workload, pair, fleet, message))
+        need_of(node, pair, wanted[pair.resource], _matches(workload, pair, fleet, message))
         for pair in candidates(queue, wanted)
     )
 
 
-def _need(node: Node, pair: FlavorResource, wanted: int, matches: bool) -> Need:
+def need_of(node: Node, pair: FlavorResource, wanted: int, matches: bool = True) -> Need:
+    """Return what a queue could give of one (flavor, resource) against what is wanted."""
     unused = max(0, subtract(subtree_quota(node, pair), usage(node, pair)))
     now = can_reserve(node, pair)
     lent = 0 if node.cyclic else max(0, subtract(unused, now))

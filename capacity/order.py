@@ -33,9 +33,19 @@ def pending_order(
     A workload in backoff keeps its place. A stopped ClusterQueue still has an order.
     ``order_caveats`` says what the objects don't show.
     """
-    queue = fleet.cluster_queues.get(cluster_queue)
     waiting = [w for w in fleet.workloads.pending(cluster_queue) if is_queued(w)]
-    waiting.sort(key=lambda workload: _base_key(workload, requeue_by))
+    return arrange(fleet, cluster_queue, waiting, requeue_by)
+
+
+def arrange(
+    fleet: Fleet,
+    cluster_queue: str,
+    workloads: Iterable[Workload],
+    requeue_by: RequeueBy = "Eviction",
+) -> tuple[Workload, ...]:
+    """Return workloads as a ClusterQueue would line them up, whether or not they are in it yet."""
+    queue = fleet.cluster_queues.get(cluster_queue)
+    waiting = sorted(workloads, key=lambda workload: _base_key(workload, requeue_by))
     sticky = _sticky(queue, waiting)
     if sticky is not None:
         waiting.remove(sticky)
