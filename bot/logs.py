@@ -23,7 +23,9 @@ SECRETS = re.compile(
     r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"  # user:password@host
 )
 # Their DEBUG lines print whole payloads, with response addresses and what people typed.
-CHATTY = ("slack_bolt", "slack_sdk", "aiohttp.access", "apscheduler", "urllib3", "kubernetes")
+CHATTY = ("slack_bolt", "slack_sdk", "aiohttp.access", "urllib3", "kubernetes")
+# Says every second that a job ran.
+DULL = ("apscheduler", "alembic")
 
 
 def redact(text: str) -> str:
@@ -66,6 +68,8 @@ def configure(level: str, form: str, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    for name in DULL:
+        logging.getLogger(name).setLevel(logging.WARNING)
     for name in CHATTY:
         logging.getLogger(name).setLevel(max(logging.INFO, logging.getLevelName(level)))
 

@@ -119,6 +119,11 @@ def metadata(view: Mapping[str, Any]) -> dict[str, Any]:
     return note if isinstance(note, dict) else {}
 
 
+def with_queue(form: Form, queue: str) -> Form:
+    """Return the form with another queue."""
+    return replace(form, queue=queue)
+
+
 def with_reason(form: Form, why: str) -> Form:
     """Return the form with another reason."""
     return replace(form, why=why)
@@ -190,7 +195,7 @@ def _number(block: str, label: str, typed: str) -> Block:
 
 def _until(day: str) -> Block:
     element: Block = {"type": "datepicker"} | ({"initial_date": day} if day else {})
-    return _input(UNTIL, "Until (optional)", element, {"optional": True})
+    return _input(UNTIL, "Until", element, {"optional": True})
 
 
 def _why(typed: str, hint: str = "") -> Block:

@@ -26,9 +26,9 @@ class FieldErrors(Exception):  # noqa: N818  # it is a form's answer, told at th
 def prefilled(text: str, channel: str) -> Form:
     """Read "queue flavor kind to", as buttons and people write it; every part is optional."""
     words = text.split()
-    kinds = [word for word in words if word in get_args(Kind)]
+    kinds = [word.casefold() for word in words if word.casefold() in get_args(Kind)]
     numbers = [word for word in words if word.isdigit()]
-    names = [word for word in words if word not in kinds and word not in numbers]
+    names = [word for word in words if word.casefold() not in kinds and word not in numbers]
     return Form(
         queue=names[0] if names else "",
         card=names[1] if len(names) > 1 else "",
@@ -44,7 +44,7 @@ def settled(form: Form, fleet: Fleet, own: Sequence[str]) -> tuple[Form, Choices
     queues += [q for q in fleet.cluster_queues if q not in queues]
     queue = form.queue if form.queue in queues else next(iter(queues), "")
     pairs = cards(fleet.cluster_queues.get(queue))
-    chosen = _chosen(form.card, pairs)
+    chosen = _chosen(form.card, pairs) or next(iter(pairs), None)
     options = tuple((_value(pair), card(pair)) for pair in pairs)
     current = NO_LIMIT
     if chosen:
@@ -120,7 +120,8 @@ def _spec(queue: ClusterQueue, pair: FlavorResource) -> Quota:
 def _chosen(text: str, pairs: Sequence[FlavorResource]) -> FlavorResource | None:
     if not text:
         return pairs[0] if pairs else None
-    return next((p for p in pairs if text in (_value(p), p.flavor)), None)
+    wanted = text.casefold()
+    return next((p for p in pairs if wanted in (_value(p).casefold(), p.flavor.casefold())), None)
 
 
 def _value(pair: FlavorResource) -> str:

@@ -30,6 +30,7 @@ OF_THE_TESTS = {
     "GPUBOT_UPDATE_GOLDEN",
     "GPUBOT_REQUIRE_ALL",
     "GPUBOT_CONFORMANCE_TREES",
+    "GPUBOT_SCREENSHOTS",
 }
 
 
@@ -110,6 +111,8 @@ class Settings(BaseSettings):
     """Path of the bare repository whose main branch the cluster follows."""
     repository_branch: str = "main"
     """The branch that the cluster follows."""
+    pull_url: str = Field(default="", pattern=r"^(https?://.*\{number\}.*)?$")
+    """Where people see a pull request, with ``{number}`` in it. Empty: nowhere but in Slack."""
 
     # The bot itself
     database_url: SecretStr = SecretStr("sqlite:///gpubot.db")
@@ -124,6 +127,8 @@ class Settings(BaseSettings):
     """Answers that may wait for a thread; above it people are told to ask again."""
     poll_seconds: float = Field(default=5.0, ge=0.2, le=600)
     """How often open requests are moved on: the forge read, the cluster looked at."""
+    digests: Names = ()
+    """Which channel gets which answer by itself, as ``CHANNEL=question``: C012=digest research."""
     digest_cron: str = "0 9 * * mon"
     """When digests are due: five cron fields, in ``digest_time_zone``."""
     digest_time_zone: Zone = "UTC"

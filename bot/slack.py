@@ -116,6 +116,10 @@ class Slack:
         self.deeds.close()
         await self.client.close()
 
+    async def show(self, channel: str, page: Page) -> None:
+        """Post a page in a channel, for everybody."""
+        await self.client.post(channel, await self._edge.rendered(page))
+
     async def _done(self, intent: Intent) -> None:
         self._news()
         if intent.on_home:

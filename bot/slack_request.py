@@ -28,6 +28,7 @@ from bot.slack_previews import Previews
 from capacity.errors import GpubotError, SourceDown
 from capacity.model import Fleet
 from commands.page import Bold, Page
+from commands.scope import find
 from gitops.people import Actor
 from gitops.ports import Preview
 from gitops.request import Draft
@@ -84,7 +85,7 @@ class Requesting:
     async def _fill(self, view: modals.View, form: Form, caller: Caller) -> None:
         try:
             zone = await self._edge.gate.welcome(caller)
-            made = await self._edge.workers.run(self._view, form, caller.user, zone)
+            made = await self._edge.workers.run(self._first, form, caller.user, zone)
         except GpubotError as error:
             made = modals.told(TITLE, apology(error))
         await self._previews.show(view, made, self._previews.turn(view))
@@ -105,6 +106,13 @@ class Requesting:
             await self._previews.show(view, made, turn)
 
         await self._edge.guarded("preview", work, self._edge.teller(body))
+
+    def _first(self, form: Form, user: str, zone: str) -> modals.View:
+        """Return the filled modal; what a person typed may be a team's name, in any case."""
+        if form.queue:
+            meant = find(form.queue, self._fleet(), self._edge.people(), cohorts=False)
+            form = modals.with_queue(form, next(iter(meant.queues), form.queue))
+        return self._view(form, user, zone)
 
     def _view(self, form: Form, user: str, zone: str) -> modals.View:
         fleet = self._fleet()

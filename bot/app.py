@@ -1,0 +1,206 @@
+"""The running bot: its parts started and stopped in order, and whether it is ready."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import structlog
+from aiohttp import web
+
+from bot.digests import Digests
+from bot.inbox import Inbox
+from bot.jobs import Jobs
+from bot.metrics import Metrics
+from bot.server import Check, Server, application
+from bot.slack import Access, Ports, Slack
+from bot.store import Store
+from bot.workers import Workers
+from bot.world import LiveWorld
+from capacity.errors import GpubotError
+from capacity.kueue import ClusterReader
+from commands.command import Asker
+from commands.page import Page
+from commands.parse import parse
+from commands.table import run as answer
+from gitops.flow import Flow
+from gitops.repository import Repository
+
+log = structlog.get_logger(__name__)
+MOST_TICKS = 20
+RECOVER_SECONDS, OUTBOX_SECONDS, DIGEST_SECONDS = 10.0, 1.0, 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What questions are answered from."""
+
+    reader: ClusterReader
+    repository: Repository
+    world: LiveWorld
+
+    def answer(self, text: str, asker: Asker) -> tuple[Any, Page]:
+        """Answer a question: words and asker in; data for scripts and a page for people out."""
+        return answer(parse(text, asker), self.world)
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Everything behind Slack, as plain synchronous code."""
+
+    sources: Sources
+    store: Store
+    flow: Flow
+    now: Callable[[], datetime]
+
+    def page(self, text: str, asker: Asker) -> Page:
+        """Answer a question for people."""
+        return self.sources.answer(text, asker)[1]
+
+    def close(self) -> None:
+        self.sources.reader.stop()
+        self.store.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the running bot is built: its listener, its threads, its rhythm."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    workers: int = 8
+    waiting: int = 64
+    poll_seconds: float = 5.0
+
+
+class App:
+    """The bot on one event loop; ``start`` doesn't wait for Slack, ``stop`` ends everything."""
+
+    def __init__(self, backend: Backend, access: Access, shape: Shape) -> None:
+        self.backend = backend
+        self.metrics = Metrics()
+        self._workers = Workers(shape.workers, shape.waiting)
+        # Jobs wait for forges and databases: not on the threads that answer people.
+        self._background = Workers(2, 64, "job")
+        self._jobs = Jobs(self.metrics)
+        self._access = access
+        self._poll = shape.poll_seconds
+        self._slack: Slack | None = None
+        self.server = Server(
+            application(self.checks, self.metrics.registry, self._webhook()),
+            shape.host,
+            shape.port,
+        )
+
+    async def start(self) -> None:
+        """Start reading, serving, connecting and the jobs; returns when all have begun."""
+        self.backend.sources.reader.start()
+        slack = self._slack = self._make_slack()
+        self._watch(slack)
+        await self.server.start()
+        slack.start()
+        self._schedule(slack)
+        self._jobs.start()
+        log.info("started", port=self.server.port)
+
+    async def stop(self) -> None:
+        """End in the order that loses nothing: no more jobs, no more clicks, then the sources."""
+        await self._jobs.stop()
+        if self._slack is not None:
+            await self._slack.stop()
+        await self.server.stop()
+        self._workers.close()
+        self._background.close()
+        await asyncio.to_thread(self.backend.close)
+        log.info("stopped")
+
+    async def connected(self) -> bool:
+        """Whether Slack can reach the bot now."""
+        return self._slack is not None and (await self._slack.standing.words())[0]
+
+    async def checks(self) -> tuple[Check, ...]:
+        """Return what the bot needs, and how each of it is."""
+        backend = self.backend
+        slack = (False, "not started")
+        if self._slack is not None:
+            slack = await self._slack.standing.words()
+        seen = backend.sources.reader.last_seen
+        cluster = f"as of {seen:%H:%M:%S} UTC" if seen else "never read yet"
+        return (
+            Check("slack", *slack),
+            Check("cluster", seen is not None, cluster),
+            await self._check("store", backend.store.audit.head, "open"),
+            await self._check("repository", backend.sources.repository.head, "readable"),
+        )
+
+    async def _check(self, name: str, call: Callable[[], object], well: str) -> Check:
+        try:
+            await self._background.run(call)
+        except GpubotError as error:
+            return Check(name, False, error.sentence)
+        return Check(name, True, well)
+
+    def _make_slack(self) -> Slack:
+        backend = self.backend
+        ports = Ports(
+            answer=backend.page,
+            people=backend.sources.world.people,
+            fleet=backend.sources.world.fleet,
+            preview=backend.flow.preview,
+            view=backend.flow.view,
+            requests=backend.flow.views,
+            inbox=Inbox(backend.store.inbox, backend.flow),
+            outbox=backend.store.outbox,
+        )
+        return Slack(
+            self._access,
+            ports,
+            workers=self._workers,
+            metrics=self.metrics,
+            now=backend.now,
+            news=lambda: self._jobs.soon("requests"),
+        )
+
+    def _schedule(self, slack: Slack) -> None:
+        digests = Digests(
+            self.backend.store.digests,
+            self.backend.page,
+            slack.show,
+            self._background,
+            self.backend.now,
+        )
+        self._jobs.every(self._poll, "requests", self._requests)
+        self._jobs.every(OUTBOX_SECONDS, "outbox", slack.outbox.drain)
+        self._jobs.every(RECOVER_SECONDS, "inbox", slack.deeds.recover)
+        self._jobs.every(DIGEST_SECONDS, "digests", digests.send_due)
+
+    async def _requests(self) -> None:
+        """Move every open request on, step by step, and tell what came of it."""
+        for _ in range(MOST_TICKS):
+            more = await self._background.run(self.backend.flow.tick, self.backend.now())
+            self._jobs.soon("outbox")
+            if not more:
+                return
+
+    def _webhook(self) -> Callable[[web.Request], Awaitable[web.StreamResponse]] | None:
+        if self._access.app_token:
+            return None
+
+        async def later(request: web.Request) -> web.StreamResponse:
+            if self._slack is None or self._slack.webhook is None:
+                return web.Response(status=503)
+            return await self._slack.webhook(request)
+
+        return later
+
+    def _watch(self, slack: Slack) -> None:
+        watch = self.metrics.watch
+        watch("gpubot_waiting_calls", "Calls that run or wait.", lambda: self._workers.taken)
+        watch("gpubot_outbox_moves", "Moves not told yet.", lambda: slack.outbox.pending)
+        watch("gpubot_outbox_lag_seconds", "Age of the oldest of them.", slack.outbox.lag)
+        watch("gpubot_cluster_age_seconds", "Age of what is known of the cluster.", self._age)
+
+    def _age(self) -> float:
+        seen: Any = self.backend.sources.reader.last_seen
+        return (self.backend.now() - seen).total_seconds() if seen else float("nan")
