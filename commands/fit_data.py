@@ -3,18 +3,18 @@
 [pure]
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-from capacity.amount import subtract
+from capacity import fits as fit
 from capacity.causes import Need
-from capacity.demand import group_of, selects
+from capacity.demand import selects
 from capacity.errors import Gap
-from capacity.model import ClusterQueue, FlavorResource, Fleet, ResourceGroup
-from capacity.quota import Tree, can_reserve, potential_available, subtree_quota, usage
-from commands.fit_preempt import AfterPreemption, Wish, after_preemption
+from capacity.model import ClusterQueue, FlavorResource, Fleet
+from capacity.preempt import Victim
+from capacity.quota import Tree
 from commands.fit_shape import Shape
 from commands.quota_queue import Blocked, blocked
 from commands.words import is_gpu
@@ -22,42 +22,61 @@ from commands.words import is_gpu
 Verdict = Literal["now", "by preemption", "later", "never", "not allowed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From best to worst."""
+_FROM: dict[fit.Verdict, Verdict] = {
+    fit.Verdict.NOW: "now",
+    fit.Verdict.PREEMPTION: "by preemption",
+    fit.Verdict.WAIT: "later",
+    fit.Verdict.NEVER: "never",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class FlavorFit:
+class Stopped:
+    """A job that Kueue would stop to make room, and what that frees."""
+
+    job: str
+    namespace: str
+    queue: str
+    priority: int
+    frees: Mapping[FlavorResource, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CardFit:
     """One flavor's verdict; ``need`` is of the resource that stands most in the way.
 
-    "not allowed": the job's node selector rules the flavor out. ``after`` is what preemption could
-    bring at most; None where it isn't needed.
+    "not allowed": the job's node selector rules the flavor out. ``stopped`` are the jobs that
+    preemption would take.
     """
 
     flavor: str
     verdict: Verdict
     need: Need
-    after: AfterPreemption | None
+    stopped: tuple[Stopped, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FitAnswer:
     """Whether a shape would fit in a queue: the asked flavor first, then the best verdicts.
 
-    ``wanted`` is the sum over all pods. ``missing`` are resources that the queue has no quota of.
-    ``ahead`` is how many jobs wait there already.
+    ``wanted`` is the sum over all pods. ``missing`` are resources that the queue has no quota of;
+    ``ignored`` those that Kueue doesn't count here. ``ahead`` is how many jobs wait there already.
     """
 
     title: str
     queue: str
+    cohort: str | None
     wanted: Mapping[str, int]
     pods: int
-    flavors: tuple[FlavorFit, ...]
+    cards: tuple[CardFit, ...]
     missing: tuple[str, ...]
+    ignored: tuple[str, ...]
     blocked: Blocked | None
     ahead: int
     strict: bool
     priority: int
     notes: tuple[str, ...]
-    cohort: str | None
+    leaves_out: tuple[str, ...]
     asked_at: datetime
     as_of: datetime
     source: str
@@ -77,19 +96,23 @@ def answer_fit(fitting: Fitting, fleet: Fleet, ahead: int, now: datetime) -> Fit
     """Return the verdicts on every flavor of the queue that could serve the shape."""
     shape, queue = fitting.shape, fitting.queue
     tree, wanted = Tree.of(fleet), total(shape)
+    result = fit.fits(tree, queue.name, wanted, fleet, fitting.priority)
+    lacking = [g for g in result.groups if g.verdict is fit.Verdict.NOT_OFFERED]
     return FitAnswer(
         title=shape.title,
         queue=queue.name,
+        cohort=queue.cohort,
         wanted=wanted,
         pods=sum(s.count for s in shape.pod_sets),
-        flavors=_flavors(fitting, wanted, tree, fleet),
-        missing=tuple(r for r in wanted if wanted[r] and group_of(queue, r) is None),
+        cards=() if lacking else _cards(result, shape, fleet),
+        missing=tuple(resource for group in lacking for resource in group.resources),
+        ignored=result.ignored,
         blocked=blocked(queue, cyclic=tree.cyclic(queue.name)),
         ahead=ahead,
         strict=queue.queueing_strategy == "StrictFIFO",
         priority=fitting.priority,
         notes=shape.notes,
-        cohort=queue.cohort,
+        leaves_out=result.leaves_out,
         asked_at=now,
         as_of=fleet.as_of,
         source=fleet.source,
@@ -106,67 +129,35 @@ def total(shape: Shape) -> dict[str, int]:
     return dict(sorted(wanted.items(), key=lambda item: not is_gpu(item[0])))
 
 
-def _flavors(
-    fitting: Fitting, wanted: Mapping[str, int], tree: Tree, fleet: Fleet
-) -> tuple[FlavorFit, ...]:
-    main = next((group_of(fitting.queue, r) for r in wanted if wanted[r]), None)
-    if main is None:
+def _cards(result: fit.FitResult, shape: Shape, fleet: Fleet) -> tuple[CardFit, ...]:
+    """Return a verdict per flavor of the group that serves the GPUs; other groups bound it."""
+    if not result.groups:
         return ()
-    asked = fitting.shape.flavor
-    made = [_Flavor(fitting, wanted, tree, fleet).fit(f.name, main) for f in main.flavors]
-    return tuple(sorted(made, key=lambda fit: (fit.flavor != asked, VERDICTS.index(fit.verdict))))
+    main = next((g for g in result.groups if any(map(is_gpu, g.resources))), result.groups[0])
+    others = [g for g in result.groups if g is not main]
+    made = [_card(flavor, others, shape, fleet) for flavor in main.flavors]
+    return tuple(sorted(made, key=lambda c: (c.flavor != shape.flavor, VERDICTS.index(c.verdict))))
 
 
-class _Flavor:
-    """Judges flavors of one question."""
-
-    def __init__(
-        self, fitting: Fitting, wanted: Mapping[str, int], tree: Tree, fleet: Fleet
-    ) -> None:
-        self._fitting, self._wanted, self._tree, self._fleet = fitting, wanted, tree, fleet
-        self._node = tree.cluster_queue(fitting.queue.name)
-
-    def fit(self, flavor: str, main: ResourceGroup) -> FlavorFit:
-        """Return the verdict on one flavor of the group that serves the GPUs."""
-        needs = self._needs(flavor, main)
-        worst = max(needs, key=lambda n: (n.wanted > n.potential, n.short))
-        if not self._allowed(flavor):
-            return FlavorFit(flavor, "not allowed", worst, None)
-        if worst.wanted > worst.potential:
-            return FlavorFit(flavor, "never", worst, None)
-        if not worst.short:
-            return FlavorFit(flavor, "now", needs[0], None)
-        after = [self._after(need) for need in needs if need.short]
-        enough = all(a.available >= n.wanted for a, n in zip(after, _short(needs), strict=True))
-        return FlavorFit(flavor, "by preemption" if enough else "later", worst, self._after(worst))
-
-    def _needs(self, flavor: str, main: ResourceGroup) -> list[Need]:
-        """Return the need on this flavor, and for other resources on their best flavor."""
-        needs = []
-        for resource, amount in self._wanted.items():
-            group = group_of(self._fitting.queue, resource)
-            if group is None or not amount:
-                continue
-            names = [flavor] if group is main else [f.name for f in group.flavors]
-            options = [self._need(FlavorResource(n, resource), amount) for n in names]
-            needs.append(min(options, key=lambda n: n.short))
-        return needs
-
-    def _need(self, pair: FlavorResource, wanted: int) -> Need:
-        node = self._node
-        now = can_reserve(node, pair)
-        unused = max(0, subtract(subtree_quota(node, pair), usage(node, pair)))
-        lent = 0 if node.cyclic else max(0, subtract(unused, now))
-        return Need(pair, wanted, now, potential_available(node, pair), lent, matches=True)
-
-    def _allowed(self, flavor: str) -> bool:
-        known = self._fleet.flavors.get(flavor)
-        return known is None or all(selects(s, known) for s in self._fitting.shape.pod_sets)
-
-    def _after(self, need: Need) -> AfterPreemption:
-        wish = Wish(self._fitting.queue, need.pair, need.wanted, self._fitting.priority)
-        return after_preemption(wish, self._tree, self._fleet)
+def _card(
+    flavor: fit.FlavorFit, others: Iterable[fit.GroupFit], shape: Shape, fleet: Fleet
+) -> CardFit:
+    worst = min(others, key=lambda g: g.verdict, default=None)
+    if not _allowed(flavor.flavor, shape, fleet):
+        return CardFit(flavor.flavor, "not allowed", flavor.needs[0], ())
+    binding = flavor
+    if worst is not None and worst.verdict < flavor.verdict:
+        binding = max(worst.flavors, key=lambda f: f.verdict)
+    need = binding.binding or binding.needs[0]
+    stopped = tuple(_stopped(v) for v in binding.victims)
+    return CardFit(flavor.flavor, _FROM[binding.verdict], need, stopped)
 
 
-def _short(needs: Sequence[Need]) -> list[Need]:
-    return [need for need in needs if need.short]
+def _allowed(flavor: str, shape: Shape, fleet: Fleet) -> bool:
+    known = fleet.flavors.get(flavor)
+    return known is None or all(selects(pod_set, known) for pod_set in shape.pod_sets)
+
+
+def _stopped(victim: Victim) -> Stopped:
+    job = victim.workload
+    return Stopped(job.job, job.namespace, victim.cluster_queue, job.priority, victim.frees)

@@ -3,47 +3,46 @@
 [pure]
 """
 
-from commands.fit_data import FitAnswer, FlavorFit
+from commands.fit_data import CardFit, FitAnswer, Stopped
 from commands.footer import footer, gap_notices
 from commands.page import Action, Bold, Line, Page, Paragraph, Part, Table
 from commands.words import amount, card, count, is_gpu, listing, number
-
-_CAVEAT = "not looked at: topology, taints, admission checks, limits of the namespace"
 
 
 def fit_page(answer: FitAnswer) -> Page:
     """Show the verdict in a sentence, then each card: now, by stopping others, ever."""
     parts: list[Part] = []
-    if answer.flavors:
-        rows = tuple(_row(fit) for fit in answer.flavors)
+    if answer.cards:
+        rows = tuple(_row(fit) for fit in answer.cards)
         headers = ("card", "now", "by stopping others", "ever")
         parts.append(Table(headers, rows, f"Would {answer.title} fit in {answer.queue}?"))
-    notes = [_line_ahead(answer), _preemption(answer), *answer.notes]
+    left_out = [part for part in answer.leaves_out if "waits before it" not in part]
+    notes = [_line_ahead(answer), _preemption(answer), _ignored(answer), *answer.notes]
     parts += [Paragraph((note,)) for note in notes if note]
     return Page(
         headline=_headline(answer),
         parts=tuple(parts),
         actions=_actions(answer),
-        footer=footer(answer, answer.asked_at, _CAVEAT),
+        footer=footer(answer, answer.asked_at, f"not looked at: {', '.join(left_out)}"),
         notices=gap_notices(answer.gaps),
     )
 
 
 def _headline(answer: FitAnswer) -> Line:
-    if answer.missing or not answer.flavors:
+    if answer.missing or not answer.cards:
         lacks = listing(list(answer.missing)) or "anything it asks for"
         return (Bold(f"No, never as it is: {answer.queue} has no quota of {lacks}."),)
     if answer.blocked is not None:
         state = "stopped" if answer.blocked.kind == "stopped" else "switched off"
         return (Bold(f"No: {answer.queue} is {state}, nothing starts there now."), _numbers(answer))
-    best = answer.flavors[0]
-    others = [f for f in answer.flavors[1:] if f.verdict != "not allowed"]
+    best = answer.cards[0]
+    others = [f for f in answer.cards[1:] if f.verdict != "not allowed"]
     ever = f" Ever: yes, up to {number(best.need.pair.resource, best.need.potential)}."
     later = (ever,) if best.verdict in ("by preemption", "later") else ()
     return (Bold(_verdict(best, answer)), *(_other(f) for f in others[:3]), *later)
 
 
-def _verdict(fit: FlavorFit, answer: FitAnswer) -> str:
+def _verdict(fit: CardFit, answer: FitAnswer) -> str:
     need = fit.need
     pair, queue = need.pair, answer.queue
     wanted, now = number(pair.resource, need.wanted), number(pair.resource, need.available)
@@ -67,7 +66,7 @@ def _yes(answer: FitAnswer) -> str:
     return "It would fit, but others go first" if answer.ahead and answer.strict else "Yes"
 
 
-def _other(fit: FlavorFit) -> str:
+def _other(fit: CardFit) -> str:
     need = fit.need
     name, free = card(need.pair), number(need.pair.resource, need.available)
     match fit.verdict:
@@ -79,11 +78,11 @@ def _other(fit: FlavorFit) -> str:
 
 
 def _numbers(answer: FitAnswer) -> str:
-    need = answer.flavors[0].need
+    need = answer.cards[0].need
     return f" By the numbers: {amount(need.pair, need.available)} free, this needs {need.wanted}."
 
 
-def _row(fit: FlavorFit) -> tuple[Line, ...]:
+def _row(fit: CardFit) -> tuple[Line, ...]:
     need = fit.need
     resource = need.pair.resource
     free, most = number(resource, need.available), number(resource, need.potential)
@@ -96,12 +95,13 @@ def _row(fit: FlavorFit) -> tuple[Line, ...]:
     return ((label,), (now,), (_after(fit),), (ever,))
 
 
-def _after(fit: FlavorFit) -> str:
-    if fit.verdict in ("now", "never"):
-        return "not needed" if fit.verdict == "now" else "no"
-    resource = fit.need.pair.resource
-    most = number(resource, fit.after.available) if fit.after else "?"
-    return f"maybe, up to {most}" if fit.verdict == "by preemption" else f"no, {most} at most"
+def _after(fit: CardFit) -> str:
+    match fit.verdict:
+        case "now":
+            return "not needed"
+        case "by preemption":
+            return f"yes, {count(len(fit.stopped), 'job')}" if fit.stopped else "maybe"
+    return "no"
 
 
 def _line_ahead(answer: FitAnswer) -> str:
@@ -117,23 +117,29 @@ def _line_ahead(answer: FitAnswer) -> str:
 
 
 def _preemption(answer: FitAnswer) -> str:
-    best = answer.flavors[0] if answer.flavors else None
-    if best is None or best.verdict not in ("by preemption", "later") or best.after is None:
+    best = answer.cards[0] if answer.cards else None
+    if best is None or best.verdict not in ("by preemption", "later"):
         return ""
-    pair = best.need.pair
-    could = [f"{amount(pair, n)} of {queue}" for queue, n in best.after.lenders]
-    if best.after.own:
-        could.append(f"{amount(pair, best.after.own)} of its own lower priorities")
-    if not could:
-        return f"{answer.queue} may not stop anybody's jobs for this, by its policies or priority."
-    return f"Kueue could stop jobs for it: at most {listing(could)}."
+    if not best.stopped:
+        return f"Kueue wouldn't stop anybody's jobs for this, by {answer.queue}'s policies."
+    jobs = [f"{job.job} of {job.queue} ({_frees(job)})" for job in best.stopped]
+    return f"Kueue would stop {listing(jobs)} for it, and queue what it stops again."
+
+
+def _frees(job: Stopped) -> str:
+    shown = {p: n for p, n in job.frees.items() if is_gpu(p.resource)} or job.frees
+    return ", ".join(amount(pair, units) for pair, units in shown.items())
+
+
+def _ignored(answer: FitAnswer) -> str:
+    return f"Kueue doesn't count {listing(answer.ignored)} here." if answer.ignored else ""
 
 
 def _actions(answer: FitAnswer) -> tuple[Action, ...]:
     actions = [Action("Quota", "ask", f"quota {answer.queue}")]
     if answer.ahead:
         actions.append(Action("Queue", "ask", f"queue {answer.queue}"))
-    best = answer.flavors[0] if answer.flavors else None
+    best = answer.cards[0] if answer.cards else None
     if (
         best
         and best.verdict in ("by preemption", "later", "never")

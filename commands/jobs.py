@@ -5,7 +5,8 @@
 
 from collections.abc import Iterable
 
-from capacity.model import FlavorResource, Fleet, LocalQueue, PodSet, Workload
+from capacity.demand import reserved_by
+from capacity.model import Fleet, LocalQueue, PodSet, Workload
 from commands.words import card, is_gpu, number
 
 
@@ -29,24 +30,9 @@ def local_queue_of(workload: Workload, fleet: Fleet) -> LocalQueue | None:
     return fleet.local_queues.get((workload.namespace, workload.queue_name))
 
 
-def held(workload: Workload) -> dict[FlavorResource, int]:
-    """Return what it holds by (flavor, resource); pods that have finished hold nothing."""
-    amounts: dict[FlavorResource, int] = {}
-    if workload.admission is None:
-        return amounts
-    for assigned in workload.admission.assignments:
-        left = assigned.count - workload.reclaimable.get(assigned.name, 0)
-        for resource, units in assigned.usage.items():
-            if resource in assigned.flavors:
-                pair = FlavorResource(assigned.flavors[resource], resource)
-                share = units * left // assigned.count if assigned.count else 0
-                amounts[pair] = amounts.get(pair, 0) + share
-    return amounts
-
-
 def held_words(workload: Workload) -> str:
     """Return what it holds in words, GPUs only if it has some: "16 H100"."""
-    amounts = held(workload)
+    amounts = reserved_by(workload)
     shown = {p: n for p, n in amounts.items() if is_gpu(p.resource)} or amounts
     return ", ".join(f"{number(p.resource, n)} {card(p)}" for p, n in shown.items()) or "nothing"
 

@@ -4,20 +4,12 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from capacity.causes import Cause, Kind, Need
-from capacity.model import (
-    UNLIMITED,
-    ClusterQueue,
-    FlavorQuotas,
-    FlavorResource,
-    Fleet,
-    Quota,
-    Workload,
-    effective_resource_groups,
-)
+from capacity.changes import QuotaChange, apply_to
+from capacity.model import UNLIMITED, ClusterQueue, FlavorResource, Fleet, Workload
 from capacity.quota import Node, Tree, can_reserve, potential_available
 from commands.history import Past
 from commands.quota_figures import nominal_in_tree
@@ -115,26 +107,24 @@ def _other_card(workload: Workload, need: Need, queue: ClusterQueue) -> Remedy |
 def _request(node: Node, need: Need, tree: Tree, queue: ClusterQueue) -> Remedy | None:
     """Return the smallest change of quota that would let it in; borrowing first, it is cheaper."""
     quota = node.quotas[need.pair]
-    ever = need.potential < need.wanted
-    short = need.wanted - need.potential if ever else need.short
-    more = amount(need.pair, short)
+    never = need.wanted - need.potential
+    short = never if never > 0 else need.short
+    more, label = amount(need.pair, short), f"Ask for {short} more"
     if quota.borrowing_limit is not None and node.parent is not None:
         limit = quota.borrowing_limit + short
-        if _fits(queue, need, tree, replace(quota, borrowing_limit=limit), ever=ever):
+        if _fits(need, tree, QuotaChange(queue.name, need.pair, "borrowing", limit)):
             said = f"raise {queue.name}'s borrowing limit by {short} to {limit}"
-            price = (
-                f"a reviewed request; others in {node.root.name} have {more} less to fall back on"
-            )
+            others = f"others in {node.root.name} have {more} less to fall back on"
             value = f"{queue.name} {need.pair.flavor} borrowing {limit}"
-            return Remedy(said, price, f"Ask for {short} more", "request", value)
-    if quota.nominal + short >= UNLIMITED:
+            return Remedy(said, f"a reviewed request; {others}", label, "request", value)
+    own = quota.nominal + short
+    if own >= UNLIMITED or not _fits(
+        need, tree, QuotaChange(queue.name, need.pair, "nominal", own)
+    ):
         return None
-    raised = replace(quota, nominal=quota.nominal + short)
-    if not _fits(queue, need, tree, raised, ever=ever):
-        return None
-    said = f"raise {queue.name}'s own quota by {short} to {raised.nominal}"
-    value = f"{queue.name} {need.pair.flavor} nominal {raised.nominal}"
-    return Remedy(said, _price(node, need.pair, short), f"Ask for {short} more", "request", value)
+    said = f"raise {queue.name}'s own quota by {short} to {own}"
+    value = f"{queue.name} {need.pair.flavor} nominal {own}"
+    return Remedy(said, _price(node, need.pair, short), label, "request", value)
 
 
 def _price(node: Node, pair: FlavorResource, short: int) -> str:
@@ -146,25 +136,10 @@ def _price(node: Node, pair: FlavorResource, short: int) -> str:
     )
 
 
-def _fits(queue: ClusterQueue, need: Need, tree: Tree, quota: Quota, *, ever: bool) -> bool:
-    """Tell whether the job would fit with this quota: now, or ever if it never fits today."""
+def _fits(need: Need, tree: Tree, change: QuotaChange) -> bool:
+    """Tell whether the job would fit with this change: now, or ever if it never fits today."""
     changed = tree.copy()
-    changed.put_cluster_queue(with_quota(queue, need.pair, quota))
-    node = changed.cluster_queue(queue.name)
-    figure = potential_available if ever else can_reserve
+    apply_to(changed, [change])
+    node = changed.cluster_queue(change.target)
+    figure = potential_available if need.potential < need.wanted else can_reserve
     return figure(node, need.pair) >= need.wanted
-
-
-def with_quota(queue: ClusterQueue, pair: FlavorResource, quota: Quota) -> ClusterQueue:
-    """Return the queue with another quota of one (flavor, resource) in force."""
-    groups = tuple(
-        replace(group, flavors=tuple(_with(flavor, pair, quota) for flavor in group.flavors))
-        for group in effective_resource_groups(queue)
-    )
-    return replace(queue, resource_groups=groups, effective_resource_groups=None)
-
-
-def _with(flavor: FlavorQuotas, pair: FlavorResource, quota: Quota) -> FlavorQuotas:
-    if flavor.name != pair.flavor or pair.resource not in flavor.resources:
-        return flavor
-    return replace(flavor, resources={**flavor.resources, pair.resource: quota})

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from capacity.causes import Need
+from capacity.demand import reserved_by
 from capacity.model import Fleet, Workload
 from capacity.quota import Node, can_reserve
 from commands.history import Past, reserved_at, time_left
-from commands.jobs import held
 from commands.words import span
 
 _MOST_JOBS = 300
@@ -63,7 +63,7 @@ def _ends(queue: str, need: Need, fleet: Fleet, past: Sequence[Past], now: datet
     found = []
     for workload in fleet.workloads.reserving(queue):
         started = reserved_at(workload)
-        if started is None or not held(workload).get(need.pair):
+        if started is None or not reserved_by(workload).get(need.pair):
             continue
         left = time_left(here, now - started)
         if left is not None:
@@ -83,7 +83,7 @@ def _until_fit(node: Node, need: Need, ends: Sequence[_End]) -> tuple[int, _End]
     """Free what each job holds in this order until the need fits; return how many, and the last."""
     tree = node.tree.copy()
     for freed, end in enumerate(ends, 1):
-        tree.remove_usage(end.queue, {need.pair: held(end.workload)[need.pair]})
+        tree.remove_usage(end.queue, {need.pair: reserved_by(end.workload)[need.pair]})
         if can_reserve(tree.cluster_queue(node.name), need.pair) >= need.wanted:
             return freed, end
     return None

@@ -126,7 +126,7 @@ def test_what_is_no_job_is_refused_with_a_sentence(text: str):
 def test_the_manifests_own_queue_is_asked_unless_another_is_named():
     answer, _ = run(parse(f"fit\n{JOB}", ANA), FakeWorld())
     assert answer.queue == "vision"
-    assert answer.missing == ("cpu",)
+    assert answer.ignored == ("cpu",)
     answer, _ = run(parse(f"fit --queue serving\n{JOB}", ANA), FakeWorld())
     assert answer.queue == "serving"
 
