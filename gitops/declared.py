@@ -6,11 +6,13 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from capacity.decode import UNREADABLE, cluster_queue, cohort
 from capacity.model import ClusterQueue, Cohort
 from capacity.quota import Tree
 from gitops.index_entry import Manifest
+from gitops.piece import Unquoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ def declared(manifests: Iterable[Manifest]) -> Declared:
     cohorts: list[Cohort] = []
     unreadable: list[str] = []
     for manifest in manifests:
-        raw = json.dumps(manifest.data).encode()
+        raw = json.dumps(_read(manifest.data)).encode()
         try:
             if manifest.kind == "ClusterQueue":
                 queues.append(cluster_queue(raw))
@@ -41,3 +43,12 @@ def declared(manifests: Iterable[Manifest]) -> Declared:
         except UNREADABLE:
             unreadable.append(manifest.place)
     return Declared(tuple(queues), tuple(cohorts), tuple(unreadable))
+
+
+def _read(data: Any) -> Any:
+    """Return plain data with odd numbers as YAML reads them."""
+    if isinstance(data, dict):
+        return {key: _read(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_read(value) for value in data]
+    return data.number if isinstance(data, Unquoted) else data

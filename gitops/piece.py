@@ -9,6 +9,7 @@ would read them.
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from capacity.errors import Refused
@@ -34,6 +35,16 @@ class Unquoted(str):
     """A number that stands in the file without quotes, in a spelling that isn't plain digits."""
 
     __slots__ = ()
+
+    @property
+    def number(self) -> str:
+        """What YAML readers take it for, in plain digits."""
+        bare = self.replace("_", "")
+        try:
+            octal = re.fullmatch(r"[-+]?0[0-7]+", bare) is not None
+            return str(int(bare, 8 if octal else 0))
+        except ValueError:
+            return f"{Decimal(bare):f}"
 
 
 class Piece:
