@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -60,12 +61,26 @@ def pytest_unconfigure() -> None:
     stop_everything()
 
 
+@contextmanager
+def _folder(factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
+    """A folder of which only the logs are kept afterwards: pytest keeps folders, and databases are big."""
+    folder = factory.mktemp(name)
+    try:
+        yield folder
+    finally:
+        for path in folder.rglob("*"):
+            if path.is_file() and path.suffix != ".log":
+                path.unlink(missing_ok=True)
+
+
 @pytest.fixture(scope="session")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """etcd and an API server, nothing else."""
     require(*_NEEDS["control_plane"])
-    folder = tmp_path_factory.mktemp("control-plane")
-    with ControlPlane(folder, controllers=False, scheduler=False) as running:
+    with (
+        _folder(tmp_path_factory, "control-plane") as folder,
+        ControlPlane(folder, controllers=False, scheduler=False) as running,
+    ):
         yield running
 
 
@@ -73,10 +88,9 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlP
 def kueue_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kueue]:
     """Kueue with webhooks on a control plane of its own, which has controllers but no scheduler and no nodes."""
     require(*_NEEDS["kueue_session"])
-    folder = tmp_path_factory.mktemp("kueue")
-    control_plane = ControlPlane(folder / "control-plane", scheduler=False)
     with (
-        control_plane,
+        _folder(tmp_path_factory, "kueue") as folder,
+        ControlPlane(folder / "control-plane", scheduler=False) as control_plane,
         Kueue(control_plane, folder / "kueue", KueueOptions(webhooks=True)) as running,
     ):
         yield running
@@ -95,7 +109,7 @@ def kueue_cluster(kueue_session: Kueue) -> Iterator[Kueue]:
 def gpu_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A whole cluster: simulated GPU nodes, Kueue, kube-state-metrics, DCGM exporter and Prometheus."""
     require(*_NEEDS["gpu_session"])
-    with Stack(tmp_path_factory.mktemp("gpu")) as running:
+    with _folder(tmp_path_factory, "gpu") as folder, Stack(folder) as running:
         yield running
 
 
@@ -104,14 +118,14 @@ def gpu_cluster(gpu_session: Stack) -> Iterator[Stack]:
     """The whole cluster, emptied of jobs and queues after the test; what Prometheus has seen stays."""
     yield gpu_session
     gpu_session.resume()
-    gpu_session.kueue.empty()
+    gpu_session.empty()
 
 
 @pytest.fixture(scope="session")
 def gitea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gitea]:
     """A forge with an administrator and several users. Tests make repositories of their own."""
     require(*_NEEDS["gitea"])
-    with Gitea(tmp_path_factory.mktemp("gitea")) as running:
+    with _folder(tmp_path_factory, "gitea") as folder, Gitea(folder) as running:
         yield running
 
 
@@ -119,7 +133,10 @@ def gitea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gitea]:
 def flux(kueue_session: Kueue, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flux]:
     """Flux's source and kustomize controllers on the control plane of `kueue_cluster`."""
     require(*_NEEDS["flux"])
-    with Flux(kueue_session.control_plane, tmp_path_factory.mktemp("flux")) as running:
+    with (
+        _folder(tmp_path_factory, "flux") as folder,
+        Flux(kueue_session.control_plane, folder) as running,
+    ):
         yield running
 
 

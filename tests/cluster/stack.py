@@ -104,6 +104,15 @@ class Stack:
             parts += [self.state_metrics.process, self.dcgm.process, self.prometheus.process]
         start_together(*parts)
 
+    def empty(self) -> None:
+        """Deletes all jobs, queues and added nodes, and puts its own nodes back as they were."""
+        self.kueue.empty()
+        own = {node.name for node in self.options.nodes}
+        for node in self.control_plane.api.get("/api/v1/nodes")["items"]:
+            if node["metadata"]["name"] not in own:
+                self.control_plane.api.delete(f"/api/v1/nodes/{node['metadata']['name']}")
+        self.add_nodes(*self.options.nodes)
+
     def add_nodes(self, *nodes: GpuNode) -> None:
         """Adds nodes, or changes them to what is given."""
         for node in nodes:
