@@ -13,10 +13,21 @@ DIFF_LINES = 60
 
 def git_view(repository: Repository, forge: LocalForge | None) -> Json:
     """Return the newest commits of the base branch, newest first, and all pull requests."""
-    commits = [_commit(repository, entry) for entry in repository.log(COMMITS)]
+    commits = [_commit(repository, entry) for entry in _main_line(repository)]
     records = forge.records() if forge else ()
     pulls = [_pull(repository, record) for record in reversed(records)]
     return {"branch": repository.base, "commits": commits, "pulls": pulls}
+
+
+def _main_line(repository: Repository) -> list[Any]:
+    """Return the newest commits of the base branch itself, without those that were merged in."""
+    entries = {entry["sha"]: entry for entry in repository.log(3 * COMMITS)}
+    found: list[Any] = []
+    at = repository.tip(repository.base)
+    while at in entries and len(found) < COMMITS:
+        found.append(entries[at])
+        at = next(iter(entries[at]["parents"]), None)
+    return found
 
 
 def _commit(repository: Repository, entry: Any) -> Json:
@@ -45,7 +56,7 @@ def _pull(repository: Repository, record: Record) -> Json:
 
 def lines(diff: str) -> list[str]:
     """Return the lines of a unified diff that people read: files, hunks and changes."""
-    headers = ("diff --git", "index ", "--- ", "old mode", "new mode")
+    headers = ("diff --git", "index ", "--- ", "old mode", "new mode", "new file mode")
     kept = [line for line in diff.splitlines() if not line.startswith(headers)]
     cut = kept[:DIFF_LINES]
     more = len(kept) - len(cut)

@@ -25,6 +25,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 WORLD_SECONDS = 1.0
+FASTEST = 3600.0
 
 
 class World(Protocol):
@@ -71,10 +72,13 @@ class PageServer:
             web.post("/play/speed", self._speed),
         ]
 
+    def show(self, world: World) -> None:
+        """Begin to show a world beside the chat; called on the serving loop."""
+        self.world = world
+        self._watch = asyncio.create_task(self._watch_world(world.look))
+
     async def _start(self, _: web.Application) -> None:
         self.slack.workspace.watchers.append(self.events.changed)
-        if self.world is not None:
-            self._watch = asyncio.create_task(self._watch_world(self.world.look))
 
     async def _stop(self, _: web.Application) -> None:
         if self._watch is not None:
@@ -126,8 +130,10 @@ class PageServer:
         try:
             speed = float(json.loads(await request.text())["speed"])
         except (ValueError, KeyError, TypeError):
+            speed = -1
+        if not 0 <= speed <= FASTEST:
             return _json({"error": "not a speed"}, 400)
-        if self.world is not None and 0 <= speed <= 3600:
+        if self.world is not None:
             await asyncio.to_thread(self.world.set_speed, speed)
             self.events.changed("world")
         return _json({})

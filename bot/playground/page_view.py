@@ -38,6 +38,7 @@ def stage(workspace: Workspace, app: SlackApp) -> Json:
         "bot": BOT_USER,
         "commands": commands,
         "shortcuts": shortcuts,
+        "messages_read_only": app.messages_read_only,
     }
 
 

@@ -1,15 +1,14 @@
 """Runs an aiohttp application on loopback in a thread of its own, for callers that block."""
 
-import asyncio
-import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from aiohttp import web
 
+from bot.playground.loop import PATIENCE, LoopThread
+
 T = TypeVar("T")
 LOOPBACK = "127.0.0.1"
-START_SECONDS = 30.0
 
 
 class Serving:
@@ -18,10 +17,9 @@ class Serving:
     def __init__(self, app: web.Application, port: int = 0) -> None:
         self._app = app
         self.port = port
-        self.loop = asyncio.new_event_loop()
+        self._thread = LoopThread("serving")
         self._runner: web.AppRunner | None = None
         self._site: web.TCPSite | None = None
-        self._thread = threading.Thread(target=self._run, name="serving", daemon=True)
 
     @property
     def url(self) -> str:
@@ -33,21 +31,17 @@ class Serving:
         self._thread.start()
         self.run(self._listen())
 
-    def run(self, work: Coroutine[Any, Any, T], seconds: float = START_SECONDS) -> T:
+    def run(self, work: Coroutine[Any, Any, T], seconds: float = PATIENCE) -> T:
         """Run a coroutine on the server's loop and wait for its result."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(seconds)
+        return self._thread.run(work, seconds)
 
     def call(self, function: Callable[[], T]) -> T:
         """Call a function on the server's loop, where the state it touches lives."""
-
-        async def work() -> T:
-            return function()
-
-        return self.run(work())
+        return self._thread.call(function)
 
     def down(self) -> None:
         """Refuse connections and cut those that are open."""
-        self.run(self._close(abort=True))
+        self.run(self._close())
 
     def up(self) -> None:
         """Listen again at the same port."""
@@ -55,15 +49,9 @@ class Serving:
 
     def stop(self) -> None:
         """End everything."""
-        if self._thread.is_alive():
-            self.run(self._end())
-            self.loop.call_soon_threadsafe(self.loop.stop)
-            self._thread.join(10)
-        self.loop.close()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self.loop)
-        self.loop.run_forever()
+        if self._runner is not None:
+            self.run(self._runner.cleanup())
+        self._thread.stop()
 
     async def _listen(self) -> None:
         if self._runner is None:
@@ -73,26 +61,11 @@ class Serving:
         await self._site.start()
         self.port = self._runner.addresses[0][1]
 
-    async def _close(self, *, abort: bool) -> None:
+    async def _close(self) -> None:
         if self._site is not None:
             await self._site.stop()
             self._site = None
         server = self._runner.server if self._runner else None
-        for connection in server.connections if server and abort else []:
+        for connection in server.connections if server else []:
             if connection.transport is not None:
                 connection.transport.abort()
-
-    async def _end(self) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
-        await cancel_others()
-
-
-async def cancel_others() -> None:
-    """Cancel what still runs on this loop and wait until it has ended."""
-    tasks: list[Awaitable[Any]] = []
-    for task in asyncio.all_tasks():
-        if task is not asyncio.current_task():
-            task.cancel()
-            tasks.append(task)
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -46,6 +46,7 @@ class SlackApp:
     commands: tuple[Command, ...] | None = None
     events: frozenset[str] | None = None
     shortcuts: tuple[Mapping[str, str], ...] = field(default=())
+    messages_read_only: bool = False
 
     def command(self, name: str) -> Command | None:
         """Return the slash command of this name, None if the app has none."""
@@ -73,10 +74,12 @@ def from_manifest(manifest: Mapping[str, Any], **tokens: str) -> SlackApp:
     scopes = manifest.get("oauth_config", {}).get("scopes", {}).get("bot", [])
     events = settings.get("event_subscriptions", {}).get("bot_events", [])
     shortcuts = tuple(features.get("shortcuts", []))
+    home = features.get("app_home", {})
     return SlackApp(
         scopes=frozenset(scopes),
         commands=commands,
         events=frozenset(events),
         shortcuts=shortcuts,
+        messages_read_only=bool(home.get("messages_tab_read_only_enabled")),
         **tokens,
     )

@@ -139,6 +139,8 @@ class Gestures:
     def say(self, user_id: str, channel_id: str, text: str, thread_ts: str = "") -> Message:
         """Write a message; the bot hears it in its direct messages and where it is mentioned."""
         user, channel = self._who_where(user_id, channel_id)
+        if channel.im_with and self.app.messages_read_only:
+            raise SlackError("messages_tab_disabled")
         message = self.workspace.post(channel.id, user.id, text, [], thread_ts=thread_ts)
         inner = {**message.to_json(), "channel": channel.id, "event_ts": message.ts}
         if channel.im_with:

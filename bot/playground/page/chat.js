@@ -14,7 +14,9 @@ export function drawChat(root) {
   const home = app.channel === "home";
   const channel = channelNow();
   header(home ? null : channel);
-  parts.box.hidden = home;
+  const closed = !home && channel.im && app.stage.messages_read_only;
+  parts.box.hidden = home || closed;
+  parts.closed.hidden = !closed;
   if (home) drawHome();
   else drawChannel(channel);
   tour(parts.tour);
@@ -31,9 +33,10 @@ function build(root) {
   const list = h("div", { class: "messages", role: "log", "aria-live": "polite", tabindex: "0", "aria-label": "Messages" });
   const suggestions = h("div", { class: "tour" });
   const box = h("div", { class: "composer", id: "composer" });
-  root.append(top, list, suggestions, box);
+  const closed = h("p", { class: "closed muted", hidden: true }, "Sending messages to this app has been turned off.");
+  root.append(top, list, suggestions, box, closed);
   composer(box, () => ({ channel: channelNow().id, name: nameOf(channelNow()) }));
-  return { title, topic, list, tour: suggestions, box, shown: "" };
+  return { title, topic, list, tour: suggestions, box, closed, shown: "" };
 }
 
 export function nameOf(channel) {

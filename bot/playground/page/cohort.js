@@ -22,12 +22,19 @@ export function drawCohort(root) {
     make: () => panel(p),
   }));
   const head = { key: "head", signature: JSON.stringify([app.world.speed, picture.cluster]), make: () => header(picture) };
-  const foot = { key: "foot", signature: JSON.stringify([picture.as_of, picture.gaps]), make: () => footer(picture) };
-  keyed(root, [head, ...panels, foot]);
+  const foot = { key: "foot", signature: JSON.stringify([app.me, picture.as_of, picture.gaps]), make: () => footer(picture) };
+  const { events } = app.world;
+  const news = { key: "news", signature: JSON.stringify(events ?? null), make: () => happenings(events) };
+  keyed(root, [head, ...panels, foot, ...(events?.length ? [news] : [])]);
 }
 
 function header(picture) {
   return h("header", { class: "panel-head" }, h("h2", { class: "grow" }, `Cluster ${picture.cluster}`), speeds());
+}
+
+function happenings(events) {
+  return h("section", { class: "news", "aria-label": "What happened in the cluster" },
+    h("ul", {}, events.map((e) => h("li", {}, h("time", { class: "muted" }, moment(e.at)), ` ${e.text}`))));
 }
 
 function speeds() {
@@ -76,9 +83,16 @@ function sentence(q) {
   return parts.join(" · ");
 }
 
+function asOf(picture) {
+  if (!picture.as_of) return "";
+  if (app.world.speed === 0) return `Time stands still at ${moment(picture.as_of)}; merges and jobs wait too. `;
+  const simulated = app.world.speed === undefined ? "" : ", simulated time";
+  return `As of ${moment(picture.as_of)}${simulated}. `;
+}
+
 function footer(picture) {
   return h("footer", {},
     h("ul", { class: "legend" }, LEGEND.map(([kind, label]) => h("li", {}, h("i", { class: kind }), label))),
     picture.gaps.map((gap) => h("p", { class: "error" }, gap)),
-    h("p", { class: "muted small" }, `As of ${moment(picture.as_of)}. Kueue doesn't record whose GPUs a borrower holds.`));
+    h("p", { class: "muted small" }, `${asOf(picture)}Kueue doesn't record whose GPUs a borrower holds.`));
 }

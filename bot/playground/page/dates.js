@@ -19,8 +19,8 @@ function pretty(seconds, otherwise) {
   return otherwise;
 }
 
-function ago(seconds) {
-  const distance = Date.now() / 1000 - seconds;
+function ago(seconds, now = Date.now() / 1000) {
+  const distance = now - seconds;
   const units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
   const [unit, size] = units.find(([, s]) => Math.abs(distance) >= s) ?? ["second", 1];
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(distance / size), unit);
@@ -37,7 +37,7 @@ const tokens = {
   date_long_pretty: (s) => pretty(s, tokens.date_long(s)),
   time: (s) => format(s, { hour: "2-digit", minute: "2-digit" }),
   time_secs: (s) => format(s, { hour: "2-digit", minute: "2-digit", second: "2-digit" }),
-  ago,
+  ago: (s) => ago(s),
 };
 
 /** Fill Slack's format for a moment; an unknown token makes it the fallback. */
@@ -52,4 +52,4 @@ export function slackDate(seconds, pattern, fallback) {
 
 export const clock = (ts) => tokens.time(Number(ts));
 export const moment = (iso) => tokens.time_secs(Date.parse(iso) / 1000);
-export const longAgo = (iso) => ago(Date.parse(iso) / 1000);
+export const longAgo = (iso, now) => ago(Date.parse(iso) / 1000, Date.parse(now) / 1000);

@@ -1,0 +1,191 @@
+"""Puts the playground together: cluster, repository, fake Slack, page, and the real bot.
+
+``make play`` has all of it in one process; with ``External`` endpoints the same page and the same
+bot stand on a cluster that runs elsewhere.
+"""
+
+import secrets
+import shutil
+import signal
+import socket
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import yaml
+
+from bot.app import App
+from bot.playground.cluster import PlaygroundCluster
+from bot.playground.fake_slack.app import SlackApp, from_manifest
+from bot.playground.fake_slack.people import TEAM
+from bot.playground.fake_slack.server import FakeSlack
+from bot.playground.loop import LoopThread
+from bot.playground.page_server import PageServer, World
+from bot.playground.seeding import make_repository, manifests
+from bot.playground.serving import LOOPBACK, Serving
+from bot.playground.worlds import RealWorld, SimulatedWorld
+from bot.wiring import for_playground
+from capacity.kueue import ClusterConfig
+from gitops.localgit import LocalForge
+from gitops.repository import Repository
+
+PORT = 8484
+SPEED = 1.0
+REQUESTS_CHANNEL = "C0REQUESTS"
+MANIFEST = Path(__file__).resolve().parents[2] / "app-manifest.yaml"
+# Slack's own pace would make a visitor wait; the limits still hold, at twenty times the rate.
+RATE_SCALE = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A cluster, a metrics store and a bare repository that somebody else runs."""
+
+    cluster: ClusterConfig
+    repository: Path
+    prometheus_url: str = ""
+
+
+def utc_now() -> datetime:
+    """Return the wall clock's time."""
+    return datetime.now(UTC)
+
+
+class Playground:
+    """Everything running; ``folder`` holds repository and database, and stays after ``stop``."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        port: int = 0,
+        speed: float = SPEED,
+        external: External | None = None,
+        rate_scale: float = RATE_SCALE,
+    ) -> None:
+        self._ends = ExitStack()
+        self.repository_path = external.repository if external else folder / "fleet.git"
+        if not self.repository_path.exists():
+            make_repository(self.repository_path, utc_now())
+        self.repository = Repository(self.repository_path)
+        self.forge = LocalForge(self.repository_path)
+        self.cluster = None if external else self._own_cluster(speed)
+        self.slack = FakeSlack(app=slack_app(), rate_scale=rate_scale)
+        self.page = PageServer(self.slack)
+        self.serving = Serving(self.page.application(), port)
+        self._folder = folder
+        self._external = external
+        self._bot = LoopThread("bot")
+        self.app: App | None = None
+
+    @property
+    def url(self) -> str:
+        """The page's address."""
+        return self.serving.url
+
+    def start(self) -> "Playground":
+        """Start everything, the bot last; returns when the bot has begun to connect."""
+        with ExitStack() as undo:
+            if self.cluster is not None:
+                self.cluster.start()
+                undo.callback(self.cluster.stop)
+            self.serving.start()
+            undo.callback(self.serving.stop)
+            self.slack.at(self.serving.url)
+            self.app = app = self._make_bot(self.cluster.now if self.cluster else utc_now)
+            self._bot.start()
+            undo.callback(self._bot.stop)
+            self._bot.run(app.start())
+            undo.callback(lambda: self._bot.run(app.stop()))
+            world = self._world(app)
+            self.serving.call(lambda: self.page.show(world))
+            self._ends = undo.pop_all()
+        return self
+
+    def stop(self) -> None:
+        """End the bot, then what it stands on."""
+        self._ends.close()
+
+    def connected(self) -> bool:
+        """Tell whether the bot is connected to the fake Slack."""
+        return self.app is not None and self._bot.run(self.app.connected())
+
+    def _own_cluster(self, speed: float) -> PlaygroundCluster:
+        return PlaygroundCluster(manifests=manifests(self.repository), speed=speed)
+
+    def _make_bot(self, now: Callable[[], datetime]) -> App:
+        external = self._external
+        return for_playground(
+            slack_url=self.slack.api_url,
+            bot_token=self.slack.app.bot_token,
+            app_token=self.slack.app.app_token,
+            team=TEAM,
+            requests_channel=REQUESTS_CHANNEL,
+            cluster=self._cluster_config(),
+            repository=self.repository_path,
+            database=self._folder / "gpubot.db",
+            now=now,
+            prometheus_url=external.prometheus_url if external else "",
+            pull_url=f"{self.url}/pulls/{{number}}",
+        )
+
+    def _cluster_config(self) -> ClusterConfig:
+        if self._external is not None:
+            return self._external.cluster
+        assert self.cluster is not None
+        return self.cluster.config()
+
+    def _world(self, app: App) -> World:
+        if self.cluster is not None:
+            return SimulatedWorld(self.cluster, self.repository, self.forge)
+        return RealWorld(app.backend.sources.reader.fleet, self.repository, self.forge)
+
+
+def slack_app() -> SlackApp:
+    """Return the app as its manifest declares it, with tokens that are valid in this run only."""
+    app = from_manifest(yaml.safe_load(MANIFEST.read_text("utf-8"))) if MANIFEST.exists() else None
+    return replace(
+        app or SlackApp(),
+        bot_token=f"xoxb-{secrets.token_hex(16)}",
+        app_token=f"xapp-{secrets.token_hex(16)}",
+        signing_secret=secrets.token_hex(16),
+    )
+
+
+def play(
+    *,
+    port: int | None = None,
+    keep: Path | None = None,
+    speed: float = SPEED,
+    external: External | None = None,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Run a playground until it is told to end (Ctrl-C, SIGTERM), and say its one address.
+
+    ``keep`` is a folder that outlives it; without one everything starts fresh and is deleted.
+    """
+    folder = keep or Path(tempfile.mkdtemp(prefix="gpubot-play-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    wanted = _free(PORT) if port is None else port
+    playground = Playground(folder, port=wanted, speed=speed, external=external)
+    try:
+        playground.start()
+        say(f"Gpubot's playground is at {playground.url}  (Ctrl-C ends it)")
+        ended.wait()
+    finally:
+        playground.stop()
+        if keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _free(port: int) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        return 0 if probe.connect_ex((LOOPBACK, port)) == 0 else port
