@@ -1,6 +1,7 @@
 """[pure] An answer as JSON for scripts: every field by its name, exact figures, ISO moments."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -47,7 +48,7 @@ def _composite(value: Any) -> Any:
         return {f.name: _json(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return _key(value)
-    if isinstance(value, Set):
+    if isinstance(value, AbstractSet):
         return sorted(_key(v) for v in value)
     if isinstance(value, list | tuple):
         return [_json(v) for v in value]

@@ -76,6 +76,7 @@ class WorkloadStore:
         self._owners: Shelves[int, Named] = Shelves()
         self._reserving: Shelves[str, Workload] = Shelves()
         self._pending: Shelves[tuple[str, str], Workload] = Shelves()
+        self._done: Shelves[str, Workload] = Shelves()
         self._finished: list[tuple[datetime, str, str, str]] = []
         self._finished_uids: set[str] = set()
         self._finished_kept = finished_kept
@@ -110,6 +111,7 @@ class WorkloadStore:
         self._pending.drop((old.namespace, old.queue_name), old.uid)
         if old.admission:
             self._reserving.drop(old.admission.cluster_queue, old.uid)
+            self._done.drop(old.admission.cluster_queue, old.uid)
 
     def keys(self) -> set[tuple[str, str]]:
         """Return (namespace, name) of every workload."""
@@ -123,6 +125,7 @@ class WorkloadStore:
             self._owners.snapshot(),
             self._reserving.snapshot(),
             self._pending.snapshot(),
+            self._done.snapshot(),
             self._count,
             _doors(local_queues),
         )
@@ -130,6 +133,8 @@ class WorkloadStore:
     def _index(self, workload: Workload) -> None:
         finished = workload.condition("Finished")
         if finished and finished.status == "True":
+            if workload.admission:
+                self._done.put(workload.admission.cluster_queue, workload.uid, workload)
             self._keep_finished(workload, finished.last_transition)
         elif workload.admission and workload.is_true("QuotaReserved"):
             self._reserving.put(workload.admission.cluster_queue, workload.uid, workload)
@@ -158,6 +163,7 @@ class WorkloadView:
     owners: Mapping[int, dict[str, Named]]
     by_cluster_queue: Mapping[str, ByUid]
     by_local_queue: Mapping[tuple[str, str], ByUid]
+    done: Mapping[str, ByUid]
     count: int
     doors: Mapping[str, list[tuple[str, str]]]
 
@@ -178,6 +184,9 @@ class WorkloadView:
         if len(waiting) == 1:
             return waiting[0].values()
         return tuple(w for door in waiting for w in door.values())
+
+    def finished(self, cluster_queue: str) -> Collection[Workload]:
+        return self.done.get(cluster_queue, {}).values()
 
     def named(self, name: str) -> Collection[Workload]:
         shard = _shard(name)

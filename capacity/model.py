@@ -281,6 +281,10 @@ class Workloads(Protocol):
         """Unfinished workloads without quota whose LocalQueue points to this ClusterQueue."""
         ...
 
+    def finished(self, cluster_queue: str) -> Collection[Workload]:
+        """Finished workloads that held quota in this ClusterQueue, as far as they are kept."""
+        ...
+
     def named(self, name: str) -> Collection[Workload]:
         """Workloads whose own or whose owner's name is this."""
         ...

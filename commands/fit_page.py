@@ -14,8 +14,10 @@ def fit_page(answer: FitAnswer) -> Page:
     parts: list[Part] = []
     if answer.cards:
         rows = tuple(_row(fit) for fit in answer.cards)
-        headers = ("card", "now", "by stopping others", "ever")
-        parts.append(Table(headers, rows, f"Would {answer.title} fit in {answer.queue}?"))
+        headers = ("card", "now", "by stopping", "ever")
+        parts.append(
+            Table(headers, rows, f"Would {answer.title} fit in {answer.queue}?", (1, 2, 3))
+        )
     left_out = [part for part in answer.leaves_out if "waits before it" not in part]
     notes = [_line_ahead(answer), _preemption(answer), _ignored(answer), *answer.notes]
     parts += [Paragraph((note,)) for note in notes if note]
@@ -88,19 +90,19 @@ def _row(fit: CardFit) -> tuple[Line, ...]:
     free, most = number(resource, need.available), number(resource, need.potential)
     label = fit.flavor.upper() if is_gpu(resource) else f"{fit.flavor} ({resource})"
     if fit.verdict == "not allowed":
-        return ((label,), ("no: node selector",), ("no",), ("no",))
+        return ((label,), ("not allowed",), ("no",), ("no",))
     wanted = number(resource, need.wanted)
-    now = f"yes, {free} free" if fit.verdict == "now" else f"no, {free} of {wanted}"
-    ever = f"no, {most} at most" if fit.verdict == "never" else f"yes, up to {most}"
+    now = f"yes, {free}" if fit.verdict == "now" else f"{free} of {wanted}"
+    ever = f"{most} at most" if fit.verdict == "never" else f"up to {most}"
     return ((label,), (now,), (_after(fit),), (ever,))
 
 
 def _after(fit: CardFit) -> str:
     match fit.verdict:
         case "now":
-            return "not needed"
+            return "-"
         case "by preemption":
-            return f"yes, {count(len(fit.stopped), 'job')}" if fit.stopped else "maybe"
+            return count(len(fit.stopped), "job") if fit.stopped else "maybe"
     return "no"
 
 

@@ -8,6 +8,7 @@ A range with its basis, never a promise; too few jobs give no range at all.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 
 from capacity.model import Fleet, Workload
 from commands.jobs import gpus
@@ -50,7 +51,9 @@ class Past:
 def past_jobs(fleet: Fleet, queues: Collection[str], now: datetime) -> tuple[Past, ...]:
     """Return the jobs that got quota in these ClusterQueues in the last 14 days."""
     start = now - WINDOW
-    found = (_past(w, start) for w in fleet.workloads if _in(w, queues))
+    kept = fleet.workloads
+    held = chain.from_iterable((kept.finished(q), kept.reserving(q)) for q in queues)
+    found = (_past(w, start) for w in chain.from_iterable(held))
     return tuple(past for past in found if past is not None)
 
 
@@ -83,10 +86,6 @@ def queued_since(workload: Workload) -> datetime:
     """Return since when it waits, as Kueue's metrics count: its requeueing, else its creation."""
     requeued = workload.condition("Requeued")
     return requeued.last_transition if requeued else workload.created
-
-
-def _in(workload: Workload, queues: Collection[str]) -> bool:
-    return workload.admission is not None and workload.admission.cluster_queue in queues
 
 
 def _past(workload: Workload, start: datetime) -> Past | None:

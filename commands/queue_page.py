@@ -127,8 +127,9 @@ def _holding(answer: QueueAnswer) -> list[Part]:
 
 
 def _since(row: Holding, answer: QueueAnswer) -> str:
-    held = since(row.since, answer.asked_at) if row.since else "?"
-    return held if row.running else f"{held}, starting"
+    if not row.running:
+        return "starting"
+    return since(row.since, answer.asked_at) if row.since else "?"
 
 
 def _actions(answer: QueueAnswer) -> tuple[Action, ...]:

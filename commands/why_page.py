@@ -74,7 +74,7 @@ def _arithmetic(answer: WhyAnswer) -> list[Part]:
         return []
     rows = tuple(_row(need) for need in needs[:12])
     caption = f"What {answer.job} needs at once, and what {answer.queue} can get"
-    parts: list[Part] = [Table(("needs", "can get now", "lacks", "most ever"), rows, caption)]
+    parts: list[Part] = [Table(("needs", "can get", "lacks", "ever"), rows, caption, (1, 2, 3))]
     lent = answer.need.own_lent if answer.need else 0
     if lent and answer.need:
         parts.append(Paragraph((_lent(answer, number(answer.need.pair.resource, lent)),)))

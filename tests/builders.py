@@ -74,6 +74,13 @@ class ListedWorkloads:
             and self.queue_of.get((w.namespace, w.queue_name)) == cluster_queue
         ]
 
+    def finished(self, cluster_queue: str) -> Collection[Workload]:
+        return [
+            w
+            for w in self.items
+            if w.status == "Finished" and w.admission and w.admission.cluster_queue == cluster_queue
+        ]
+
     def named(self, name: str) -> Collection[Workload]:
         return [w for w in self.items if name in (w.name, w.job)]
 

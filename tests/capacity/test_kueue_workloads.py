@@ -77,6 +77,13 @@ def test_a_workload_is_found_by_its_own_and_by_its_jobs_name() -> None:
     assert "nothing" not in view.names()
 
 
+def test_finished_workloads_are_found_by_the_queue_that_they_held_quota_in() -> None:
+    store = store_of(finished("old", 1), finished("new", 2), reserving("w"), finished_kept=1)
+    assert names(store.snapshot(DOORS).finished("research")) == ["new"]
+    store.drop("a", "new")
+    assert names(store.snapshot(DOORS).finished("research")) == []
+
+
 def test_equal_names_in_two_namespaces_are_two_workloads() -> None:
     store = store_of(workload("same"), workload("same", "b"))
     store.drop("a", "same")
