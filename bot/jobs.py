@@ -20,6 +20,7 @@ from bot.metrics import Metrics
 from capacity.errors import GpubotError, UsageError
 
 log = structlog.get_logger(__name__)
+ENDING = 2.0
 Work = Callable[[], Awaitable[None]]
 # How far back the last due moment is looked for: a yearly digest is the rarest.
 LOOK_BACK = (timedelta(days=1), timedelta(days=8), timedelta(days=32), timedelta(days=367))
@@ -40,7 +41,7 @@ class Jobs:
         """Run ``work`` at this interval, first at once."""
         self._work[name] = work
         self._scheduler.add_job(
-            self._turn,
+            self._fire,
             IntervalTrigger(seconds=seconds),
             args=[name],
             id=name,
@@ -53,27 +54,33 @@ class Jobs:
         """Run the job now; once more right after, if it is running already."""
         if name in self._running:
             self._again.add(name)
-            return
-        task = asyncio.get_running_loop().create_task(self._turn(name))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        else:
+            self._begin(name)
 
     def start(self) -> None:
         self._scheduler.start()
 
     async def stop(self) -> None:
-        """Stop the schedule and end what runs."""
+        """Stop the schedule, and give what runs a moment to end."""
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
         self._again.clear()
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=ENDING)
+            for task in late:
+                task.cancel()
+
+    async def _fire(self, name: str) -> None:
+        if name not in self._running:
+            self._begin(name)
+
+    def _begin(self, name: str) -> None:
+        self._running.add(name)
+        task = asyncio.get_running_loop().create_task(self._turn(name))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _turn(self, name: str) -> None:
-        if name in self._running:
-            return
-        self._running.add(name)
         try:
             await self._guarded(name)
             while name in self._again:
