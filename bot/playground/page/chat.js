@@ -5,7 +5,7 @@ import { block } from "./blocks.js";
 import { composer } from "./composer.js";
 import { following, item } from "./messages.js";
 import { app, channelNow, person, read } from "./store.js";
-import { tour } from "./tour.js";
+import { firstVisit, tour, welcome } from "./tour.js";
 
 let parts = null;
 
@@ -19,7 +19,7 @@ export function drawChat(root) {
   parts.closed.hidden = !closed;
   if (home) drawHome();
   else drawChannel(channel);
-  tour(parts.tour);
+  tour(parts.tour, Boolean(parts.list.querySelector(".welcome")));
 }
 
 function build(root) {
@@ -59,12 +59,13 @@ function drawChannel(channel) {
   parts.shown = key;
   following(parts.list, () => {
     if (roots.length) keyed(parts.list, roots.map((m) => item(m, replies.get(m.ts) ?? [])));
-    else parts.list.replaceChildren(empty(channel));
+    else if (!parts.list.querySelector(".welcome") || !firstVisit()) parts.list.replaceChildren(empty(channel));
   });
   read(channel);
 }
 
 function empty(channel) {
+  if (firstVisit() && !channel.im) return welcome();
   const text = channel.im
     ? "Gpubot writes to you here when you are the next to act."
     : `This is the beginning of ${nameOf(channel)}. Type / below to see what Gpubot can do.`;
