@@ -15,34 +15,17 @@ from bot.jobs import Jobs
 from bot.metrics import Metrics
 from bot.server import Check, Server, application
 from bot.slack import Access, Ports, Slack
+from bot.sources import Sources
 from bot.store import Store
 from bot.workers import Workers
-from bot.world import LiveWorld
 from capacity.errors import GpubotError
-from capacity.kueue import ClusterReader
 from commands.command import Asker
 from commands.page import Page
-from commands.parse import parse
-from commands.table import run as answer
 from gitops.flow import Flow
-from gitops.repository import Repository
 
 log = structlog.get_logger(__name__)
 MOST_TICKS = 20
 RECOVER_SECONDS, OUTBOX_SECONDS, DIGEST_SECONDS = 10.0, 1.0, 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What questions are answered from."""
-
-    reader: ClusterReader
-    repository: Repository
-    world: LiveWorld
-
-    def answer(self, text: str, asker: Asker) -> tuple[Any, Page]:
-        """Answer a question: words and asker in; data for scripts and a page for people out."""
-        return answer(parse(text, asker), self.world)
 
 
 @dataclass(frozen=True, slots=True)

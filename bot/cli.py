@@ -1,4 +1,9 @@
-"""The command line: run the bot, ask it in the terminal, check what it needs, play with it."""
+"""The command line: run the bot, ask it in the terminal, check what it needs, play with it.
+
+What only one command needs is imported inside it: a question in the terminal shouldn't wait for
+the libraries of Slack and of the database.
+"""
+# ruff: noqa: PLC0415
 
 import asyncio
 import json
@@ -9,16 +14,14 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from bot import logs, text, wiring
+from bot import logs, text
 from bot.apology import apology
-from bot.cli_check import checks
 from bot.json_ import to_json
 from bot.settings import Settings, load
-from bot.store import open_store
+from bot.sources import read_side
 from capacity.errors import GpubotError, UnknownName, UsageError
 from commands.command import Asker
 from commands.page import Page
-from gitops.audit import verify
 from gitops.people import People
 
 app = typer.Typer(
@@ -35,8 +38,9 @@ app.add_typer(audit, name="audit")
 @app.command()
 def run() -> None:
     """Run the bot until it is told to stop. Settings come from GPUBOT_* and GPUBOT_CONFIG."""
-    settings = _settings()
-    asyncio.run(wiring.run(settings))
+    from bot.wiring import run as run_bot
+
+    asyncio.run(run_bot(_settings()))
 
 
 @app.command()
@@ -46,7 +50,7 @@ def ask(
     person: Annotated[str, typer.Option("--as", help="A person of people.yaml.")] = "",
 ) -> None:
     """Ask in the terminal what /gpu answers in Slack."""
-    sources = wiring.read_side(_settings("WARNING"))
+    sources = read_side(_settings("WARNING"))
     sources.reader.start()
     try:
         asker = _asker(person, sources.world.people()) if person else Asker()
@@ -70,7 +74,7 @@ def digest(
     settings = _settings("WARNING")
     if not dry_run:
         raise UsageError("The running bot posts digests when they are due.", "Use --dry-run.")
-    sources = wiring.read_side(settings)
+    sources = read_side(settings)
     sources.reader.start()
     try:
         for wish in wishes or settings.digests:
@@ -89,7 +93,7 @@ def play(
     speed: Annotated[float, typer.Option(help="How fast simulated time runs.")] = 10.0,
 ) -> None:
     """Open the playground: the bot with a Slack and a cluster of its own, in your browser."""
-    from bot.playground.play import play as run_playground  # noqa: PLC0415  # a second's import
+    from bot.playground.play import play as run_playground
 
     logs.configure("WARNING", "console")
     run_playground(port=port, keep=keep, speed=speed)
@@ -98,6 +102,8 @@ def play(
 @app.command()
 def check() -> None:
     """Check tokens, scopes, cluster access, repository and policy; change nothing."""
+    from bot.cli_check import checks
+
     found = list(checks(_settings("ERROR")))
     for one in found:
         print(f"{'ok     ' if one.ready else 'LACKING'}  {one.name}: {one.words}")
@@ -108,6 +114,9 @@ def check() -> None:
 @audit.command("verify")
 def audit_verify() -> None:
     """Check that no record was changed, removed or reordered."""
+    from bot.store import open_store
+    from gitops.audit import verify
+
     store = open_store(_settings("WARNING").database_url.get_secret_value())
     records = store.audit.records()
     broken = verify(records)

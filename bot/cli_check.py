@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from bot import slack_check
 from bot.server import Check
 from bot.settings import Settings
-from bot.wiring import access, read_side
+from bot.sources import read_side
+from bot.wiring import access
 from capacity.errors import GpubotError
 from gitops.book import read_book
 

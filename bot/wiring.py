@@ -5,31 +5,22 @@ Everything is made here, once, by constructor; no other module looks anything up
 
 import asyncio
 import signal
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from pydantic import SecretStr
 
-from bot.app import App, Backend, Shape, Sources
+from bot.app import App, Backend, Shape
 from bot.proposals import Proposals, what_if
 from bot.settings import Settings
 from bot.slack import Access
+from bot.sources import Now, read_side, utc_now
 from bot.store import Store, open_store
-from bot.world import LiveWorld, no_meter
 from capacity.errors import UsageError
-from capacity.kueue import ClusterConfig, ClusterReader
+from capacity.kueue import ClusterConfig
 from gitops.flow import Flow
 from gitops.indexer import Indexer
 from gitops.localgit import LocalForge
-from gitops.repository import Repository
-
-Now = Callable[[], datetime]
-
-
-def utc_now() -> datetime:
-    """Return the time of the wall clock."""
-    return datetime.now(UTC)
 
 
 def build(settings: Settings, *, now: Now = utc_now) -> App:
@@ -100,27 +91,6 @@ def backend(settings: Settings, now: Now = utc_now) -> Backend:
         poll_every=timedelta(seconds=settings.poll_seconds),
     )
     return Backend(sources, store, flow, now)
-
-
-def read_side(settings: Settings, now: Now = utc_now) -> Sources:
-    """Make what questions are answered from; nothing is read before ``start``."""
-    repository = Repository(Path(settings.repository or "."), base=settings.repository_branch)
-    reader = ClusterReader(cluster_config(settings), now)
-    return Sources(reader, repository, LiveWorld(now, reader, repository, no_meter))
-
-
-def cluster_config(settings: Settings) -> ClusterConfig:
-    """Return how to reach the cluster."""
-    token = settings.kube_token
-    return ClusterConfig(
-        cluster=settings.cluster,
-        server=settings.kube_server or None,
-        token=token.get_secret_value() if token else None,
-        ca_file=str(settings.kube_ca_file) if settings.kube_ca_file else None,
-        kubeconfig=str(settings.kubeconfig) if settings.kubeconfig else None,
-        context=settings.kube_context or None,
-        visibility_url=settings.visibility_url or None,
-    )
 
 
 def access(settings: Settings) -> Access:

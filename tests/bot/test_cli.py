@@ -17,7 +17,7 @@ from bot.playground.cluster import PlaygroundCluster
 from bot.playground.fake_slack.server import FakeSlack, application
 from bot.playground.seeding import make_repository, manifests
 from bot.playground.serving import Serving
-from bot.wiring import utc_now
+from bot.sources import utc_now
 from gitops.repository import Repository
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,6 +20,7 @@ from bot.playground.fake_slack.server import FakeSlack, application
 from bot.playground.loop import LoopThread
 from bot.playground.seeding import make_repository, manifests
 from bot.playground.serving import Serving
+from bot.sources import utc_now
 from gitops.audit import verify
 from gitops.repository import Repository
 
@@ -49,7 +50,7 @@ def playground(tmp_path: Path) -> Iterator[Playground]:
     serving.start()
     slack.at(serving.url)
     path = tmp_path / "fleet.git"
-    make_repository(path, wiring.utc_now())
+    make_repository(path, utc_now())
     repository = Repository(path)
     cluster = PlaygroundCluster(manifests=manifests(repository), sync_delay=0.5)
     cluster.start()

@@ -1,0 +1,57 @@
+"""What questions are answered from: the cluster, the repository, and the world made of both."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bot.settings import Settings
+from bot.world import LiveWorld, no_meter
+from capacity.kueue import ClusterConfig, ClusterReader
+from commands.command import Asker
+from commands.page import Page
+from commands.parse import parse
+from commands.table import run
+from gitops.repository import Repository
+
+Now = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The read side, whole; ``reader`` has to be started before anything is asked."""
+
+    reader: ClusterReader
+    repository: Repository
+    world: LiveWorld
+
+    def answer(self, text: str, asker: Asker) -> tuple[Any, Page]:
+        """Answer a question: words and asker in; data for scripts and a page for people out."""
+        return run(parse(text, asker), self.world)
+
+
+def utc_now() -> datetime:
+    """Return the time of the wall clock."""
+    return datetime.now(UTC)
+
+
+def read_side(settings: Settings, now: Now = utc_now) -> Sources:
+    """Make what questions are answered from; nothing is read before the reader is started."""
+    repository = Repository(Path(settings.repository or "."), base=settings.repository_branch)
+    reader = ClusterReader(cluster_config(settings), now)
+    return Sources(reader, repository, LiveWorld(now, reader, repository, no_meter))
+
+
+def cluster_config(settings: Settings) -> ClusterConfig:
+    """Return how to reach the cluster."""
+    token = settings.kube_token
+    return ClusterConfig(
+        cluster=settings.cluster,
+        server=settings.kube_server or None,
+        token=token.get_secret_value() if token else None,
+        ca_file=str(settings.kube_ca_file) if settings.kube_ca_file else None,
+        kubeconfig=str(settings.kubeconfig) if settings.kubeconfig else None,
+        context=settings.kube_context or None,
+        visibility_url=settings.visibility_url or None,
+    )
