@@ -45,13 +45,13 @@ Rollout = Waiting | Live | Overdue | Differs
 
 
 def check(draft: Draft, fleet: Fleet, live_by: datetime, now: datetime) -> Rollout:
-    """Compare the wished value with the fleet's; an absent queue or quota is "not set"."""
+    """Compare the wished value with the fleet's; a fleet with gaps can't tell that it is late."""
     observed = observe(draft, fleet)
     if observed == spell(draft.resource, draft.new):
         return Live(fleet.as_of)
     if observed not in (spell(draft.resource, draft.old), NOT_SET):
         return Differs(observed)
-    return Waiting() if now < live_by else Overdue(live_by)
+    return Waiting() if now < live_by or fleet.gaps else Overdue(live_by)
 
 
 def observe(draft: Draft, fleet: Fleet) -> str:

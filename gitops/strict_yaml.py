@@ -5,7 +5,7 @@ guessed around: these files say who may approve what. [pure]
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TypeVar
@@ -16,8 +16,14 @@ T = TypeVar("T")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
 _DURATION = re.compile(r"([1-9]\d{0,5})([mhdw])")
 _LARGEST = 1_000_000
-_PLAIN = "tag:yaml.org,2002:"
-_NULL = f"{_PLAIN}null"
+_DEEPEST = 20
+# libyaml, where PyYAML was built with it, is not quadratic in nasty files.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NULL = "tag:yaml.org,2002:null"
+_PLAIN = frozenset(
+    f"tag:yaml.org,2002:{kind}"
+    for kind in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +128,13 @@ def load(raw: bytes, name: str) -> Block:
         return empty
     try:
         text = raw.decode("utf-8")
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
-            problems.append("anchors and aliases are not allowed here")
-            return empty
-        node = yaml.compose(text, yaml.SafeLoader)
-    except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        problems += _too_clever(text)
+        node = None if problems else yaml.compose(text, _LOADER)
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
         problems.append(" ".join(str(error).split()))
         return empty
     if node is None:
-        problems.append("the file is empty")
+        problems += () if problems else ("the file is empty",)
         return empty
     return empty.inside(_value(node, problems), name)
 
@@ -150,9 +154,23 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def _too_clever(text: str) -> Iterator[str]:
+    """Yield what is refused before a tree is built: aliases, and nesting that no stack can take."""
+    depth = 0
+    for event in yaml.parse(text, _LOADER):
+        if isinstance(event, yaml.AliasEvent):
+            yield "anchors and aliases are not allowed here"
+            return
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            yield f"nested more than {_DEEPEST} deep"
+            return
+
+
 def _value(node: yaml.Node, problems: list[str]) -> Value:
     line = node.start_mark.line + 1 if node.start_mark else 0
-    if not node.tag.startswith(_PLAIN):
+    if node.tag not in _PLAIN:
         problems.append(f"line {line}: the tag {node.tag} is not allowed here")
     if isinstance(node, yaml.ScalarNode):
         return Value(line, None if node.tag == _NULL else str(node.value))
