@@ -103,7 +103,7 @@ class Kueue:
         """Kueue's metrics as text."""
         return Api(self.metrics_url, bearer(ADMIN.token)).text("")
 
-    def empty(self, seconds: float = 30) -> None:
+    def empty(self, seconds: float = 60) -> None:
         """Deletes all jobs and all of Kueue's objects in all namespaces, so that a next test starts from nothing."""
         api = self.control_plane.api
         for namespace in api.get("/api/v1/namespaces")["items"]:

@@ -44,7 +44,7 @@ class Process:
         *,
         ready: Callable[[], bool],
         environment: Mapping[str, str] | None = None,
-        start_seconds: float = 60,
+        start_seconds: float = 120,
         stop_seconds: float = 10,
     ) -> None:
         self.name = name
@@ -160,7 +160,7 @@ def start_together(*processes: Process) -> None:
         process.wait_ready()
 
 
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = 30) -> None:
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
     """Waits until a condition holds; a connection that fails counts as "not yet".
 
     Raises:

@@ -102,7 +102,7 @@ class Prometheus:
         result = self.query(promql, at)
         return float(result[0]["value"][1]) if result else None
 
-    def wait_for(self, promql: str, seconds: float = 30) -> list[dict[str, Any]]:
+    def wait_for(self, promql: str, seconds: float = 60) -> list[dict[str, Any]]:
         """Waits until a query has a result, and returns it."""
         wait_until(lambda: bool(self.query(promql)), f"a result of {promql}", seconds)
         return self.query(promql)

@@ -82,6 +82,29 @@ def test_history_is_there_before_the_first_scrape(prometheus_program: None, tmp_
         assert prometheus.value(question, at=1_700_003_600) == 120
 
 
+def test_helm_and_kustomize_render(
+    helm_program: Path, kustomize_program: Path, tmp_path: Path
+) -> None:
+    config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\n"
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("{apiVersion: v2, name: quotas, version: 1.0.0}\n")
+    (tmp_path / "templates/one.yaml").write_text(config_map.replace("NAME", "'{{ .Values.team }}'"))
+    (tmp_path / "plain.yaml").write_text(config_map.replace("NAME", "vision"))
+    (tmp_path / "kustomization.yaml").write_text("{namePrefix: prod-, resources: [plain.yaml]}\n")
+    chart: list[str | Path] = [
+        helm_program,
+        "template",
+        "release",
+        tmp_path,
+        "--set",
+        "team=speech",
+    ]
+    folder: list[str | Path] = [kustomize_program, "build", tmp_path]
+    for command, name in ((chart, "speech"), (folder, "prod-vision")):
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert f"name: '{name}'" in done.stdout or f"name: {name}" in done.stdout
+
+
 def test_a_program_that_fails_says_so_with_its_log(tmp_path: Path) -> None:
     arguments = [sys.executable, "-c", "print('no such port'); raise SystemExit(3)"]
     process = Process("broken", arguments, tmp_path / "log", ready=lambda: False)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.cluster.kueue import KueueOptions
 from tests.cluster.nodes import GpuNode
 from tests.cluster.objects import (
     GPU,
@@ -157,7 +158,13 @@ def test_stacks_run_side_by_side_and_leave_nothing_running(
         GpuNode("mig-1", gpus=2, mig={"1g.10gb": 4, "3g.40gb": 2}),
         GpuNode("t4-1", gpus=2, product="Tesla-T4", memory_mib=15360, pool="t4", replicas=4),
     ]
-    with Stack(tmp_path, StackOptions(nodes=nodes)) as second:
+    options = StackOptions(
+        nodes=nodes,
+        kueue=KueueOptions(fair_sharing=True),
+        dcgm_labels={"namespace": "gpu-operator"},
+        hostname_label="hostname",
+    )
+    with Stack(tmp_path, options) as second:
         control_plane = second.control_plane
         control_plane.apply(namespace("vision"), flavor("all", {}))
         slice_queue = cluster_queue("slices", {"all": 4}, resource="nvidia.com/mig-1g.10gb")
@@ -170,9 +177,11 @@ def test_stacks_run_side_by_side_and_leave_nothing_running(
         control_plane.apply(slice_job, job("serve", "vision", "shared", workers=3, run="1h"))
         found = second.prometheus.wait_for('DCGM_FI_PROF_GR_ENGINE_ACTIVE{pod=~"note-.*"}')
         assert found[0]["metric"]["GPU_I_PROFILE"] == "1g.10gb"
+        assert found[0]["metric"]["exported_namespace"] == "vision"
+        second.prometheus.wait_for('kueue_cluster_queue_weighted_share{cluster_queue="slices"}')
         assert second.prometheus.value("count(DCGM_FI_PROF_GR_ENGINE_ACTIVE{GPU_I_ID!=''})") == 6
         assert second.prometheus.query("DCGM_FI_DEV_GPU_UTIL{GPU_I_ID!=''}") == []
-        second.prometheus.wait_for('count(DCGM_FI_DEV_GPU_UTIL{Hostname="t4-1"}) == 2')
+        second.prometheus.wait_for('count(DCGM_FI_DEV_GPU_UTIL{hostname="t4-1"}) == 2')
         second.prometheus.wait_for('count(DCGM_FI_DEV_GPU_UTIL{pod=~"serve-.*"}) == 2')
         node = control_plane.api.get("/api/v1/nodes/t4-1")
         assert node["status"]["allocatable"][GPU] == "8"
