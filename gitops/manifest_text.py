@@ -20,6 +20,7 @@ RARE_BREAKS = "\x85\u2028\u2029"
 EXPRESSION = re.compile(
     r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|[$%]\{(?:[^{}\n]|\{[^{}\n]*\})*\}", re.DOTALL
 )
+_COMMENT = re.compile(r"\{\{-?\s*/\*|\{#")
 _NOT_BREAK = re.compile(r"[^\r\n]")
 _CONTROL_LINE = re.compile(r"(?:^|(?<=[\r\n]))([ \t]*)(\0[\0 \t]*(?:#[^\r\n]*)?)(?=[\r\n]|\Z)")
 OPENER = re.compile(r"(?:\{\{|\{%|%\{)[-~]?\s*(range|for|if|with|define|block|end\w*)\b")
@@ -47,8 +48,9 @@ class Text:
 
     @cached_property
     def templates(self) -> tuple[tuple[int, int], ...]:
-        """Spans of template expressions."""
-        return tuple(found.span() for found in EXPRESSION.finditer(self.text))
+        """Spans of template expressions; comments of the template language are none."""
+        found = EXPRESSION.finditer(self.text)
+        return tuple(each.span() for each in found if not _COMMENT.match(each[0]))
 
     @cached_property
     def loops(self) -> tuple[tuple[int, int], ...]:
@@ -70,10 +72,11 @@ class Text:
         Lines of nothing but expressions become comments, or blanks where a comment would end a
         block scalar. ``${ }`` alone usually parses as it stands, and is left unmasked first.
         """
-        if not self.templates:
+        starts = {found[0][0] for found in EXPRESSION.finditer(self.text)}
+        if not starts:
             return (self.text,)
-        masks = (_mask(self, "#"), _mask(self, " "))
-        braces = any(not self.text.startswith("$", a) for a, _ in self.templates)
+        masks = (_mask(self.text, "#"), _mask(self.text, " "))
+        braces = starts != {"$"}
         return (*masks, self.text) if braces else (self.text, *masks)
 
 
@@ -91,13 +94,18 @@ def read(path: str, data: bytes) -> Text:
         ) from None
 
 
-def _mask(text: Text, control: str) -> str:
+def _mask(text: str, control: str) -> str:
     """Mask expressions with x, and what a line of nothing else holds with a comment or blanks."""
-    holes = EXPRESSION.sub(lambda found: _NOT_BREAK.sub("\0", found[0]), text.text)
+    holes = EXPRESSION.sub(_hole, text)
     lines = _CONTROL_LINE.sub(
         lambda line: " " * len(line[1]) + control + " " * (len(line[2]) - 1), holes
     )
     return lines.replace("\0", "x")
+
+
+def _hole(found: re.Match[str]) -> str:
+    """Return blanks for a comment of the template language, else characters that mark a hole."""
+    return _NOT_BREAK.sub(" " if _COMMENT.match(found[0]) else "\0", found[0])
 
 
 def _loops(text: str) -> list[tuple[int, int]]:

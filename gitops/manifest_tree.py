@@ -147,20 +147,37 @@ def _read(loader: Any, source: str) -> Iterator[Document]:
     stack: list[_Open] = []
     root: Node | None = None
     started = 0
+    anchors: set[str] = set()
     while (event := loader.get_event()) is not None:
         shape = type(event)
         if shape in _OPENING:
             stack.append(_Open(event, sequence=shape is yaml.SequenceStartEvent))
+            _check_anchor(event, anchors)
         elif shape is yaml.DocumentStartEvent:
             root, started = None, event.start_mark.index
+            anchors.clear()
         elif shape is yaml.DocumentEndEvent:
             yield Document(root if _written(root) else None, started)
         elif shape not in _STREAM:
             node = _finished(event, stack, source)
+            _check_anchor(event, anchors)
             if stack:
                 stack[-1].nodes.append(node)
             else:
                 root = node
+
+
+def _check_anchor(event: Any, anchors: set[str]) -> None:
+    """Note an anchor; an alias of none is an error that the parser leaves to its caller."""
+    anchor, shape = getattr(event, "anchor", None), type(event)
+    if anchor is None:
+        return
+    if shape is not yaml.AliasEvent:
+        anchors.add(anchor)
+    elif anchor not in anchors:
+        raise yaml.MarkedYAMLError(
+            problem=f"found the undefined alias {anchor!r}", problem_mark=event.start_mark
+        )
 
 
 def _finished(event: Any, stack: list[_Open], source: str) -> Node:
