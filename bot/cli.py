@@ -88,9 +88,11 @@ def digest(
 
 @app.command()
 def play(
-    port: Annotated[int, typer.Option(help="Where the page is; 0 picks a free one.")] = 0,
+    port: Annotated[
+        int | None, typer.Option(help="Where the page is: 8484, or a free one if that is taken.")
+    ] = None,
     keep: Annotated[Path | None, typer.Option(help="A folder to keep its world in.")] = None,
-    speed: Annotated[float, typer.Option(help="How fast simulated time runs.")] = 10.0,
+    speed: Annotated[float, typer.Option(help="How fast simulated time runs.")] = 1.0,
 ) -> None:
     """Open the playground: the bot with a Slack and a cluster of its own, in your browser."""
     from bot.playground.play import play as run_playground
@@ -108,6 +110,25 @@ def check() -> None:
     for one in found:
         print(f"{'ok     ' if one.ready else 'LACKING'}  {one.name}: {one.words}")
     if not all(one.ready for one in found):
+        raise typer.Exit(1)
+
+
+@app.command("lint")
+def lint_repository(
+    path: Annotated[
+        Path | None, typer.Argument(help="A Git repository; else the settings'.")
+    ] = None,
+) -> None:
+    """Check the repository's queues by Kueue's own rules and the platform's."""
+    from bot.cli_lint import findings
+
+    settings = _settings("WARNING")
+    found = list(findings(path or Path(settings.repository or "."), settings.repository_branch))
+    for cluster, finding in found:
+        print(
+            f"{finding.severity}  {cluster or '(no cluster)'}  {finding.rule}: {finding.sentence}"
+        )
+    if any(finding.blocks for _, finding in found):
         raise typer.Exit(1)
 
 

@@ -68,6 +68,7 @@ class Playground:
         rate_scale: float = RATE_SCALE,
     ) -> None:
         self._ends = ExitStack()
+        folder.mkdir(parents=True, exist_ok=True)
         self.repository_path = external.repository if external else folder / "fleet.git"
         if not self.repository_path.exists():
             make_repository(self.repository_path, utc_now())
@@ -169,7 +170,6 @@ def play(
     ``keep`` is a folder that outlives it; without one everything starts fresh and is deleted.
     """
     folder = keep or Path(tempfile.mkdtemp(prefix="gpubot-play-"))
-    folder.mkdir(parents=True, exist_ok=True)
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())

@@ -4,14 +4,19 @@ The real bot, the in-memory cluster and a local repository; only the browser is 
 """
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bot.playground.cluster import PlaygroundCluster
 from bot.playground.fake_slack.messages import Message
 from bot.playground.fake_slack.person import SlackPerson, buttons, everything_said
 from bot.playground.fake_slack.view_book import View
-from bot.playground.play import Playground
+from bot.playground.page_server import World
+from bot.playground.play import External, Playground
+from bot.playground.seeding import make_repository
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +79,7 @@ def test_from_request_to_live(playground: Playground, ana: SlackPerson) -> None:
 
     li.wait_for_text("Pull request #1 opened")
     li.click(card, "approve")
-    live = li.wait_for_text("Live in prod-eu", seconds=30)
-    assert live.channel == "C0REQUESTS"
-
-    steps = [everything_said(m) for m in li.see_thread(card)]
+    steps = li.wait_for(lambda: _told(li, card), seconds=30)
     order = ["opened", "approved", "Merged", "Live in prod-eu"]
     places = [next(i for i, s in enumerate(steps) if word in s) for word in order]
     assert places == sorted(places)
@@ -112,6 +114,12 @@ def test_the_picture_beside_the_chat_shows_the_new_quota(playground: Playground)
     assert seen["synced"] == seen["git"]["commits"][0]["sha"]
 
 
+def _told(person: SlackPerson, card: Message) -> list[str]:
+    """The steps in the thread, once the last one is there."""
+    steps = [everything_said(m) for m in person.see_thread(card)]
+    return steps if any("Live in prod-eu" in s for s in steps) else []
+
+
 def _settled(person: SlackPerson, card: Message) -> Message | None:
     now = next(m for m in person.see_channel() if m.ts == card.ts)
     return now if "Live" in everything_said(now) else None
@@ -120,3 +128,30 @@ def _settled(person: SlackPerson, card: Message) -> Message | None:
 def _ends(playground: Playground) -> tuple[str, str]:
     newest, *_, seed = playground.repository.log(10)
     return seed["sha"], newest["sha"]
+
+
+def test_the_same_page_stands_on_a_cluster_that_runs_elsewhere(tmp_path: Path) -> None:
+    elsewhere = PlaygroundCluster()
+    elsewhere.start()
+    repository = tmp_path / "theirs.git"
+    make_repository(repository, datetime.now(UTC))
+    external = External(elsewhere.config("lab"), repository)
+    running = Playground(tmp_path / "ours", external=external).start()
+    try:
+        world = running.page.world
+        assert world is not None
+        kim = SlackPerson(running.slack, running.serving, "U0KIM", "C0PLATFORM")
+        seen = kim.wait_for(lambda: _look(world) or None)
+        assert "speed" not in seen
+        assert [q["reserved"] for q in seen["picture"]["panels"][0]["queues"]] == [44, 30, 10]
+        kim.wait_for(running.connected)
+        kim.slash("/gpu-quota", "ml")
+        assert "cluster lab" in everything_said(kim.wait_for_text("are free in ml"))
+    finally:
+        running.stop()
+        elsewhere.stop()
+
+
+def _look(world: World) -> dict[str, Any]:
+    seen = world.look()
+    return seen if seen["picture"]["panels"] else {}
