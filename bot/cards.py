@@ -4,7 +4,7 @@ The card is made from the request and the policy's present verdict alone, so tha
 anew at any time and is the same wherever it is shown.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from bot.wishes import amount, outcome, wish
 from commands.page import Action, Bold, Code, Diff, Line, Link, Page, Paragraph, Person, Quote, Time
@@ -120,8 +120,14 @@ def diff(text: str, most: int = DIFF_LINES) -> tuple[Diff, ...]:
             files.setdefault(path, []).append(line)
     return tuple(
         Diff(name, (*lines[:most], *((f"… {len(lines) - most} more",) if lines[most:] else ())))
-        for name, lines in files.items()
+        for name, lines in ((name, outdented(lines)) for name, lines in files.items())
     )
+
+
+def outdented(lines: Sequence[str]) -> list[str]:
+    """Take off the indentation that all lines share: a phone shows only their beginnings."""
+    shared = min((len(x[1:]) - len(x[1:].lstrip()) for x in lines if x[1:].strip()), default=0)
+    return [f"{x[:1]} {x[1 + shared :]}" for x in lines]
 
 
 def buttons(request: Request) -> tuple[Action, ...]:

@@ -43,7 +43,7 @@ def home(standing_: Standing, who: Callable[[str], str | None]) -> dict[str, Any
         sections.insert(0, Page(standing_.trouble))
     blocks: list[dict[str, Any]] = []
     for page in sections:
-        made = render(page, who=who).blocks
+        made = render(page, who=who, view=True).blocks
         if len(blocks) + len(made) + 1 > MOST_BLOCKS:
             break
         blocks += [*made, *([] if page is HELP else [{"type": "divider"}])]

@@ -94,21 +94,31 @@ class Inbox:
     """Takes intents in, and does them.
 
     ``busy`` are the keys that this process works on, or that broke here: what broke once would
-    break again, so it is left to the next start.
+    break again, so it is left to the next start. What is younger than ``fresh`` is somebody's
+    who has just taken it in, perhaps another replica's.
     """
 
     store: InboxStore
     flow: Changes
     busy: set[str] = field(default_factory=set)
+    fresh: timedelta = timedelta(seconds=5)
 
     def accept(self, intent: Intent, now: datetime) -> bool:
         """Write the intent down; False when it is known already and nothing is to be done."""
         return self.store.receive(intent.key, intent.payload(), now)
 
-    def left(self, limit: int = 50) -> tuple[Intent, ...]:
-        """Return the intents that were accepted, not done, and that nobody works on here."""
-        rows = self.store.undone(limit)
-        return tuple(from_payload(row.payload) for row in rows if row.key not in self.busy)
+    def begin(self, intent: Intent) -> bool:
+        """Mark the intent as worked on here; False if it was already."""
+        if intent.key in self.busy:
+            return False
+        self.busy.add(intent.key)
+        return True
+
+    def left(self, now: datetime, limit: int = 50) -> tuple[Intent, ...]:
+        """Return the intents that were accepted, not done, and that nobody works on."""
+        rows = [row for row in self.store.undone(limit) if row.key not in self.busy]
+        intents = [from_payload(row.payload) for row in rows]
+        return tuple(intent for intent in intents if now - intent.at >= self.fresh)
 
     def do(self, intent: Intent, now: datetime) -> Done:
         """Do it; the flow decides whether its person may, and knows the key."""

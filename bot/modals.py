@@ -68,7 +68,11 @@ def request(form: Form, choices: Choices, preview: Page | None) -> View:
     what = _radio(form.what)
     to = _number(f"{TO}-{_hash(chosen)}", f"From {choices.current} to", form.to)
     blocks = [where, card, what, to, _until(form.until), _why(form.why), {"type": "divider"}]
-    blocks += render(preview).blocks if preview else [_words("Type a number to see what happens.")]
+    blocks += (
+        render(preview, view=True).blocks
+        if preview
+        else [_words("Type a number to see what happens.")]
+    )
     note = json.dumps({"channel": form.channel, "seen": choices.current})
     return _modal("request", "Request a change", blocks, note) | _submit("Send request")
 
@@ -82,7 +86,7 @@ def reject(value: str, title: str, channel: str, thread: str) -> View:
 
 def told(title: str, page: Page) -> View:
     """Return a modal that only says something."""
-    return _modal("told", title, render(page).blocks, "")
+    return _modal("told", title, render(page, view=True).blocks, "")
 
 
 def read(view: Mapping[str, Any]) -> Form:

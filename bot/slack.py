@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import structlog
+
 from bot import slack_commands
 from bot.inbox import Inbox, Intent
 from bot.metrics import Metrics
@@ -20,12 +22,14 @@ from bot.slack_http import Webhook
 from bot.slack_identity import Caller, Gate
 from bot.slack_request import Previewer, Requesting
 from bot.workers import Workers
+from capacity.errors import GpubotError
 from capacity.model import Fleet
 from commands.command import Asker
 from commands.page import Page
 from gitops.people import People
 from gitops.ports import View
 
+log = structlog.get_logger(__name__)
 Now = Callable[[], datetime]
 
 
@@ -93,6 +97,7 @@ class Slack:
             gate.forget(str((event.get("user") or {}).get("id", "")))
 
         self._app.event("user_change")(changed)
+        slack_commands.register_rest(self._app, edge)
         self.outbox = Outbox(
             ports.outbox,
             ports.view,
@@ -123,7 +128,10 @@ class Slack:
     async def _done(self, intent: Intent) -> None:
         self._news()
         if intent.on_home:
-            await self.home.publish(Caller(intent.user, intent.homes))
+            try:
+                await self.home.publish(Caller(intent.user, intent.homes))
+            except GpubotError as error:  # what was wanted is done; only the picture is old
+                log.warning("home not shown", why=error.detail or error.sentence)
 
     def _homes(self) -> frozenset[str]:
         bot = self.standing.bot

@@ -43,11 +43,16 @@ class Deeds:
 
     async def take(self, intent: Intent) -> bool:
         """Write the intent down, within Slack's time; False when it was here before."""
+        mine = self._inbox.begin(intent)
+        fresh = False
         try:
             async with asyncio.timeout(WRITING):
                 fresh = await self._writer.run(self._inbox.accept, intent, self._now())
         except TimeoutError as error:
             raise SourceDown("my own store", None, detail="the inbox took too long") from error
+        finally:
+            if mine and not fresh:
+                self._inbox.busy.discard(intent.key)
         if not fresh:
             self._edge.metrics.duplicates.labels("inbox").inc()
             log.info("came again", doing=intent.doing, key=intent.key)
@@ -73,7 +78,7 @@ class Deeds:
 
     async def recover(self) -> None:
         """Do what was written down and not done: before a crash, or while something was down."""
-        for intent in await self._writer.run(self._inbox.left):
+        for intent in await self._writer.run(self._inbox.left, self._now()):
             tell = self.teller(intent)
 
             async def work(intent: Intent = intent, tell: Tell = tell) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bot import logs
+from tests.bot.databases import postgres_url, store, store_url  # noqa: F401  # fixtures
 from tests.bot.stage import Stage
 
 

@@ -285,7 +285,7 @@ class Stage:
             preview=self.flow.preview,
             view=self.flow.view,
             requests=self.flow.open,
-            inbox=Inbox(self.store, self.flow),
+            inbox=Inbox(self.store, self.flow, fresh=timedelta(0)),
             outbox=self.store,
         )
         self.bot = Slack(

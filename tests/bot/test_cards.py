@@ -137,7 +137,10 @@ def test_a_wish_is_said_in_words(kind: str, old: str | None, new: str | None, sa
 def test_a_diff_shows_its_changed_lines_by_file_and_counts_the_rest() -> None:
     lines = "".join(f"+line {i}\n" for i in range(20))
     (shown,) = diff(f"--- a/q.yaml\n+++ b/q.yaml\n@@ -1 +1 @@\n context\n{lines}", most=3)
-    assert (shown.path, shown.lines) == ("q.yaml", ("+line 0", "+line 1", "+line 2", "… 17 more"))
+    assert (shown.path, shown.lines) == (
+        "q.yaml",
+        ("+ line 0", "+ line 1", "+ line 2", "… 17 more"),
+    )
 
 
 def test_an_unknown_name_is_an_apology_with_buttons() -> None:

@@ -121,6 +121,12 @@ def test_a_dry_run_prints_the_digest_and_posts_nothing(environ: dict[str, str]) 
     assert gpubot(environ, "digest").returncode == 2
 
 
+def test_the_lint_has_nothing_to_block_in_the_seed(environ: dict[str, str]) -> None:
+    done = gpubot(environ, "lint")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "error" not in done.stdout
+
+
 def test_the_audit_of_a_new_bot_holds(environ: dict[str, str]) -> None:
     done = gpubot(environ, "audit", "verify")
     assert done.stdout.startswith("The chain holds: 0 records")

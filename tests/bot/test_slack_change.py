@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -229,7 +230,7 @@ def test_details_show_the_tree_and_the_diff_to_the_reader_alone(stage: Stage) ->
     li.click(card, "details")
     told = li.wait_for_text("What the policy asks")
     assert told.only_for == "U0LI"
-    assert "+        nominalQuota: 40" in everything_said(told)
+    assert "+ nominalQuota: 40" in everything_said(told)
     assert "You can decide as" in everything_said(told)
 
 
@@ -327,6 +328,29 @@ def test_the_same_story_holds_in_http_mode(staged: Callable[..., Stage]) -> None
 def test_a_button_with_another_value_is_from_another_time(value: str) -> None:
     with pytest.raises(UsageError):
         button(value)
+
+
+def test_a_button_that_nobody_knows_any_more_is_acked_and_told(stage: Stage) -> None:
+    from bot.blocks import render
+    from commands.page import Action, Page
+
+    old = render(Page(("An old card",), (), (Action("Old", "vote-v0", "1"),)))
+    stage.call(stage.bot.client.post("C0REQUESTS", old))
+    li = stage.person("U0LI", "C0REQUESTS")
+    li.click(li.wait_for_text("An old card"), "vote-v0")
+    li.wait_for_text("That is from another time")
+    assert not li.see_errors()
+
+
+def test_what_was_just_taken_in_is_left_to_who_took_it(stage: Stage) -> None:
+    stage.bot.deeds._inbox.fresh = timedelta(minutes=1)
+    stage.flow.slow = 0.5
+    li = stage.person("U0LI", "C0REQUESTS")
+    card = posted_card(stage, li)
+    li.click(card, "approve")
+    stage.call(stage.bot.deeds.recover())
+    time.sleep(0.7)
+    assert len(calls(stage, "decide")) == 1
 
 
 def test_buttons_of_a_card_are_the_four_of_the_contract(stage: Stage) -> None:
