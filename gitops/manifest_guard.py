@@ -37,8 +37,8 @@ def allow_insertion(spot: Spot, key: str) -> None:
     text, mapping = spot.view.text, spot.mapping
     _refuse_loop(text, mapping.start)
     for start, end in text.templates:
-        inside = mapping.start <= start and end <= mapping.end
-        if inside and not _in_scalar(mapping, start) and not _KEYWORD.match(text.text, start):
+        within = mapping.start <= start and end <= mapping.end and _begins_line(text, start)
+        if within and not _in_scalar(mapping, start) and not _KEYWORD.match(text.text, start):
             raise Refused(f"{text.place(start)} is a template that may add keys there.", _BY_HAND)
     for name, source in mapping.entries:
         if isinstance(name, Scalar) and name.value == "<<" and not name.style:
@@ -73,6 +73,11 @@ def _refuse_merged(spot: Spot, merge: Scalar, source: Node, key: str) -> None:
             f"({place}).",
             _BY_HAND,
         )
+
+
+def _begins_line(text: Text, offset: int) -> bool:
+    left = max(text.text.rfind("\n", 0, offset), text.text.rfind("\r", 0, offset)) + 1
+    return not text.text[left:offset].strip()
 
 
 def _in_scalar(mapping: Mapping, offset: int) -> bool:
