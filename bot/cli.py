@@ -115,9 +115,7 @@ def check() -> None:
 
 @app.command("lint")
 def lint_repository(
-    path: Annotated[
-        Path | None, typer.Argument(help="A Git repository; else the settings'.")
-    ] = None,
+    path: Annotated[Path | None, typer.Argument(help="A repository; else the settings'.")] = None,
 ) -> None:
     """Check the repository's queues by Kueue's own rules and the platform's."""
     from bot.cli_lint import findings
@@ -125,9 +123,7 @@ def lint_repository(
     settings = _settings("WARNING")
     found = list(findings(path or Path(settings.repository or "."), settings.repository_branch))
     for cluster, finding in found:
-        print(
-            f"{finding.severity}  {cluster or '(no cluster)'}  {finding.rule}: {finding.sentence}"
-        )
+        print(f"{finding.severity}  {cluster or '-'}  {finding.rule}: {finding.sentence}")
     if any(finding.blocks for _, finding in found):
         raise typer.Exit(1)
 

@@ -14,14 +14,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.blocks import render
+from bot.modal_elements import Block, day, lines, number, plain, radio, select, words
 from commands.page import Page
 from gitops.request import Kind
 
-Block = dict[str, Any]
 View = dict[str, Any]
-MOST_OPTIONS, LABEL, OPTION_VALUE, REASON = 100, 75, 150, 1_000
+REASON = 1_000
 QUEUE, CARD, WHAT, TO, UNTIL, WHY = "queue", "card", "what", "to", "until", "why"
-LIVE = {"dispatch_action": True}
 WHATS: Mapping[Kind, str] = {
     "nominal": "Own quota (nominal)",
     "borrowing": "Borrowing limit",
@@ -57,21 +56,29 @@ class Choices:
 
 def loading(channel: str) -> View:
     """Return the modal to show at once, while the choices are looked up."""
-    return _modal("request", "Request a change", [_words("Looking up the queues…")], channel)
+    return _modal("request", "Request a change", [words("Looking up the queues…")], channel)
 
 
 def request(form: Form, choices: Choices, preview: Page | None) -> View:
     """Return the request modal with the form's values and, below them, what would happen."""
     chosen = f"{form.queue} {form.card} {form.what}"
-    where = _select(QUEUE, "Queue", [(q, q) for q in choices.queues], form.queue)
-    card = _select(f"{CARD}-{_hash(form.queue)}", "Card", choices.cards, form.card)
-    what = _radio(form.what)
-    to = _number(f"{TO}-{_hash(chosen)}", f"From {choices.current} to", form.to)
-    blocks = [where, card, what, to, _until(form.until), _why(form.why), {"type": "divider"}]
+    where = select(QUEUE, "Queue", [(q, q) for q in choices.queues], form.queue)
+    card = select(f"{CARD}-{_hash(form.queue)}", "Card", choices.cards, form.card)
+    what = radio(WHAT, "What", WHATS, form.what)
+    to = number(f"{TO}-{_hash(chosen)}", f"From {choices.current} to", form.to)
+    blocks = [
+        where,
+        card,
+        what,
+        to,
+        day(UNTIL, "Until", form.until),
+        lines(WHY, "Why", form.why, REASON),
+        {"type": "divider"},
+    ]
     blocks += (
         render(preview, view=True).blocks
         if preview
-        else [_words("Type a number to see what happens.")]
+        else [words("Type a number to see what happens.")]
     )
     note = json.dumps({"channel": form.channel, "seen": choices.current})
     return _modal("request", "Request a change", blocks, note) | _submit("Send request")
@@ -79,9 +86,15 @@ def request(form: Form, choices: Choices, preview: Page | None) -> View:
 
 def reject(value: str, title: str, channel: str, thread: str) -> View:
     """Return the modal that asks why; ``value`` is the button's "REQUEST.VERSION"."""
-    why = _why("", "They read this in the thread, with what could be asked for instead.")
+    why = lines(
+        WHY,
+        "Why",
+        "",
+        REASON,
+        "They read this in the thread, with what could be asked for instead.",
+    )
     note = json.dumps({"value": value, "channel": channel, "thread": thread})
-    return _modal("reject", "Reject", [_words(title), why], note) | _submit("Reject")
+    return _modal("reject", "Reject", [words(title), why], note) | _submit("Reject")
 
 
 def told(title: str, page: Page) -> View:
@@ -153,75 +166,15 @@ def _modal(callback: str, title: str, blocks: list[Block], note: str) -> View:
     return {
         "type": "modal",
         "callback_id": callback,
-        "title": _plain(title),
-        "close": _plain("Close"),
+        "title": plain(title),
+        "close": plain("Close"),
         "blocks": blocks,
         "private_metadata": note,
     }
 
 
 def _submit(label: str) -> View:
-    return {"submit": _plain(label), "close": _plain("Cancel")}
-
-
-def _input(block: str, label: str, element: Block, more: Block | None = None) -> Block:
-    named = element | {"action_id": block.partition("-")[0]}
-    shown = {"type": "input", "block_id": block, "label": _plain(label), "element": named}
-    return shown | (more or {})
-
-
-def _select(block: str, label: str, options: Sequence[tuple[str, str]], chosen: str) -> Block:
-    known = [_option(v, words) for v, words in options if len(v) <= OPTION_VALUE][:MOST_OPTIONS]
-    element: Block = {"type": "static_select", "options": known or [_option("none", "none")]}
-    initial = next((o for o in known if o["value"] == chosen), None)
-    return _input(block, label, element | _initial(initial), LIVE)
-
-
-def _radio(chosen: Kind) -> Block:
-    options = [_option(kind, words) for kind, words in WHATS.items()]
-    initial = next(o for o in options if o["value"] == chosen)
-    element: Block = {"type": "radio_buttons", "options": options}
-    return _input(WHAT, "What", element | _initial(initial), LIVE)
-
-
-def _number(block: str, label: str, typed: str) -> Block:
-    element: Block = {
-        "type": "number_input",
-        "is_decimal_allowed": False,
-        "min_value": "0",
-        "dispatch_action_config": {
-            "trigger_actions_on": ["on_enter_pressed", "on_character_entered"]
-        },
-    }
-    element |= {"initial_value": typed} if typed.isdigit() else {}
-    return _input(block, label, element, LIVE)
-
-
-def _until(day: str) -> Block:
-    element: Block = {"type": "datepicker"} | ({"initial_date": day} if day else {})
-    return _input(UNTIL, "Until", element, {"optional": True})
-
-
-def _why(typed: str, hint: str = "") -> Block:
-    element: Block = {"type": "plain_text_input", "multiline": True, "max_length": REASON}
-    element |= {"initial_value": typed} if typed else {}
-    return _input(WHY, "Why", element, {"hint": _plain(hint)} if hint else {})
-
-
-def _initial(option: Block | None) -> Block:
-    return {"initial_option": option} if option else {}
-
-
-def _option(value: str, words: str) -> Block:
-    return {"text": _plain(words[:LABEL]), "value": value}
-
-
-def _words(text: str) -> Block:
-    return {"type": "section", "text": _plain(text)}
-
-
-def _plain(text: str) -> Block:
-    return {"type": "plain_text", "text": text}
+    return {"submit": plain(label), "close": plain("Cancel")}
 
 
 def _hash(text: str) -> str:

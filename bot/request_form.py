@@ -43,6 +43,7 @@ def settled(form: Form, fleet: Fleet, own: Sequence[str]) -> tuple[Form, Choices
     queues = [q for q in own if q in fleet.cluster_queues]
     queues += [q for q in fleet.cluster_queues if q not in queues]
     queue = form.queue if form.queue in queues else next(iter(queues), "")
+    queues = list(dict.fromkeys([queue, *queues])) if queue else queues
     pairs = cards(fleet.cluster_queues.get(queue))
     chosen = _chosen(form.card, pairs) or next(iter(pairs), None)
     options = tuple((_value(pair), card(pair)) for pair in pairs)
