@@ -57,8 +57,9 @@ NOBODY = AllOf(())
 class Match:
     """Which changes a rule is about: every given condition must hold; empty ones always do.
 
-    Names may hold ``*``. Amounts are quantities of the change's resource; a change to or from "no
-    limit" is larger than any. ``asked_by`` are "owner" or "team" (of the queue) or groups. ``for_at_most`` only fits a request with an end.
+    Names may hold ``*``. ``asked_by`` are "owner" or "team" (of the queue) or groups. Amounts are
+    quantities of the change's resource; a change to or from "no limit" is larger than any.
+    ``for_at_most`` only fits a request with an end.
     """
 
     kinds: tuple[str, ...] = ()
