@@ -11,15 +11,13 @@ from typing import Literal
 
 Policy = Literal["max", "compute", "memory"]
 PROFILE = re.compile(r"^(?P<compute>\d)g\.(?P<memory>\d+)gb")
-QUARTERED = {"24": ("6", "12", "24"), "96": ("24", "48", "96")}
-"""Cards in quarters, by their memory in GB, and the memory sizes that only they have."""
 
 
 def weight(profile: str, model: str = "", policy: Policy = "max") -> Fraction:
     """Return the share of one card that a slice of this profile takes; 1 for "" (a whole card).
 
-    ``model`` is dcgm-exporter's modelName: A30 and RTX PRO 6000 divide into quarters. A profile that
-    can't be read raises ValueError: a slice is never billed by a guess.
+    ``model`` is dcgm-exporter's modelName: A30 and RTX PRO 6000 divide into quarters. A profile
+    that can't be read raises ValueError: a slice is never billed by a guess.
     """
     if not profile:
         return Fraction(1)

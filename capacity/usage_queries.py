@@ -1,9 +1,9 @@
 """The ledger's PromQL: minutes of GPUs by pod, counted by the server [pure].
 
-Each query counts, minute by minute on the absolute minute grid, whether a sample lies in the minute
-before: ``present_over_time`` over just under a minute ignores the five-minute look-back (which would
-lengthen every pod without a stale marker) and gives the same on Prometheus 2 (closed ranges) and 3
-(left-open). ``max by`` the device first makes replicas of Prometheus and restarts of the exporter
+Each query counts, minute by minute on the absolute minute grid, whether a sample lies in the
+minute before: ``present_over_time`` over just under a minute ignores the five-minute look-back
+(which would lengthen every pod without a stale marker) and gives the same on Prometheus 2 (closed
+ranges) and 3 (left-open). ``max by`` the device first makes replicas of Prometheus and restarts of the exporter
 count once. The query is evaluated a millisecond after the end, off the grid, so that ``[start,
 end)`` has exactly its number of minutes.
 """
@@ -84,7 +84,8 @@ def measured(span: Span, namespaces: tuple[str, ...], labels: Labels) -> str:
 def requested(span: Span, namespaces: tuple[str, ...]) -> str:
     """Minutes times requested devices by namespace, pod and resource, of Running pods (KSM)."""
     chosen = promql.one_of("namespace", namespaces)
-    asked = f'max by (namespace,pod,container,resource) ({REQUESTS}{{resource=~"nvidia_com_.+",node!="",{chosen}}})'
+    gpus = f'{REQUESTS}{{resource=~"nvidia_com_.+",node!="",{chosen}}}'
+    asked = f"max by (namespace,pod,container,resource) ({gpus})"
     running = f'max by (namespace,pod) (kube_pod_status_phase{{phase="Running",{chosen}}} == 1)'
     each = f"sum by (namespace,pod,resource) ({asked}) * on (namespace,pod) group_left () {running}"
     return _summed(each, span)

@@ -1,0 +1,255 @@
+"""GPU-hours of a window: held, busy, idle and unknown, never one without the others [pure].
+
+Held is what a pod was given (requested while Running, or seen on a device by DCGM, whichever is
+more), in whole-card equivalents. Busy is utilisation times held where there is a measurement; idle
+is the measured rest; unknown is held without a measurement. So held = busy + idle + unknown.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from capacity.mig import Policy, weight
+from capacity.usage_queries import Span
+
+MIG_RESOURCE = re.compile(r"^nvidia_com_mig_(?P<slice>\d+g)_(?P<memory>\d+gb)")
+DIFFER = 0.05
+"""Requested and seen hours that differ by more than this are worth a word: an exporter's outage,
+dynamic resource allocation, or pods around the queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """[start, end), aware UTC, on whole minutes."""
+
+    start: datetime
+    end: datetime
+
+    @property
+    def hours(self) -> float:
+        return (self.end - self.start) / timedelta(hours=1)
+
+    def spans(self) -> tuple[Span, ...]:
+        """Cut at UTC midnights, so that no query covers more than a day."""
+        midnight = self.start.replace(hour=0, minute=0, second=0, microsecond=0)
+        days = int((self.end - midnight) / timedelta(days=1)) + 1
+        inner = (midnight + timedelta(days=n) for n in range(1, days + 1))
+        cuts = [self.start, *(cut for cut in inner if cut < self.end), self.end]
+        return tuple(Span(start, end) for start, end in pairwise(cuts) if start < end)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceMinutes:
+    """One row of a DCGM query: minutes of one device (or slice) that a pod had."""
+
+    namespace: str
+    pod: str
+    uuid: str
+    profile: str
+    model: str
+    minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedMinutes:
+    """One row of the requests query: minutes times devices of one resource that a pod asked for."""
+
+    namespace: str
+    pod: str
+    resource: str
+    minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpanFacts:
+    """What the server counted for one span; ``requested`` is None without kube-state-metrics."""
+
+    span: Span
+    held: tuple[DeviceMinutes, ...]
+    busy: tuple[DeviceMinutes, ...]
+    measured: tuple[DeviceMinutes, ...]
+    requested: tuple[RequestedMinutes, ...] | None
+    exporter_minutes: float
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """GPU-hours in whole-card equivalents; ``held`` = ``busy`` + ``idle`` + ``unknown``."""
+
+    held: float = 0.0
+    busy: float = 0.0
+    idle: float = 0.0
+    unknown: float = 0.0
+
+    def __add__(self, other: "Hours") -> "Hours":
+        return Hours(
+            self.held + other.held,
+            self.busy + other.busy,
+            self.idle + other.idle,
+            self.unknown + other.unknown,
+        )
+
+    @property
+    def busy_share(self) -> float | None:
+        """Busy as a share of what was measured, 0..1; None when nothing was."""
+        measured = self.busy + self.idle
+        return self.busy / measured if measured else None
+
+
+@dataclass(frozen=True, slots=True)
+class PodHours:
+    """One pod's hours and the card it had (modelName; "" when only requests are known)."""
+
+    namespace: str
+    pod: str
+    model: str
+    hours: Hours
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The whole account of a window.
+
+    ``coverage`` is the share of minutes, 0..1, in which the exporter was seen at all. ``source``
+    says which of the two witnesses spoke. ``requested_hours`` and ``seen_hours`` are each one's
+    own total (None for requests without kube-state-metrics).
+    """
+
+    window: Window
+    total: Hours
+    pods: tuple[PodHours, ...]
+    days: tuple[tuple[Span, Hours], ...]
+    coverage: float
+    requested_hours: float | None
+    seen_hours: float
+    policy: Policy
+    unreadable: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """Name the witnesses: DCGM, and requests when kube-state-metrics is there."""
+        return "DCGM" if self.requested_hours is None else "DCGM and kube-state-metrics"
+
+    @property
+    def witnesses_differ(self) -> bool:
+        """Tell whether requests and DCGM differ by more than 5 % of the larger."""
+        if self.requested_hours is None:
+            return False
+        larger = max(self.requested_hours, self.seen_hours)
+        return larger > 0 and abs(self.requested_hours - self.seen_hours) > DIFFER * larger
+
+    def by_namespace(self) -> dict[str, Hours]:
+        """Return each namespace's hours, largest holder first."""
+        totals: dict[str, Hours] = defaultdict(Hours)
+        for pod in self.pods:
+            totals[pod.namespace] += pod.hours
+        return dict(sorted(totals.items(), key=lambda item: (-item[1].held, item[0])))
+
+
+Pod = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Account:
+    """Card-minutes of one span by pod, while they are added up."""
+
+    held: dict[Pod, float] = field(default_factory=lambda: defaultdict(float))
+    busy: dict[Pod, float] = field(default_factory=lambda: defaultdict(float))
+    measured: dict[Pod, float] = field(default_factory=lambda: defaultdict(float))
+    requested: dict[Pod, float] = field(default_factory=lambda: defaultdict(float))
+    models: dict[Pod, str] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+
+
+def ledger(window: Window, facts: Iterable[SpanFacts], policy: Policy = "max") -> Ledger:
+    """Add up what the server counted; slices weigh what ``capacity.mig.weight`` says.
+
+    A profile that can't be read is left out and named in ``unreadable``.
+    """
+    spans = tuple(facts)
+    pods: dict[Pod, Hours] = defaultdict(Hours)
+    accounts = [_account(span, policy) for span in spans]
+    days = []
+    for span, account in zip(spans, accounts, strict=True):
+        hours = {
+            pod: _hours(account, pod) for pod in account.held.keys() | account.requested.keys()
+        }
+        for pod, part in hours.items():
+            pods[pod] += part
+        days.append((span.span, sum(hours.values(), Hours())))
+    models = {pod: model for account in accounts for pod, model in account.models.items()}
+    minutes = sum(span.span.minutes for span in spans)
+    return Ledger(
+        window=window,
+        total=sum(pods.values(), Hours()),
+        pods=_largest_first(pods, models),
+        days=tuple(days),
+        coverage=sum(span.exporter_minutes for span in spans) / minutes if minutes else 0.0,
+        requested_hours=_requested_hours(spans, accounts),
+        seen_hours=sum(sum(account.held.values()) for account in accounts) / 60,
+        policy=policy,
+        unreadable=tuple(sorted(set().union(*(account.unreadable for account in accounts)))),
+        warnings=tuple(dict.fromkeys(w for span in spans for w in span.warnings)),
+    )
+
+
+def _account(facts: SpanFacts, policy: Policy) -> _Account:
+    account = _Account()
+    for rows, into in (
+        (facts.held, account.held),
+        (facts.busy, account.busy),
+        (facts.measured, account.measured),
+    ):
+        for row in rows:
+            pod = (row.namespace, row.pod)
+            account.models[pod] = row.model
+            into[pod] += row.minutes * _weight(row.profile, row.model, policy, account)
+    for asked in facts.requested or ():
+        pod = (asked.namespace, asked.pod)
+        profile = _profile(asked.resource)
+        if profile is not None:
+            share = _weight(profile, account.models.get(pod, ""), policy, account)
+            account.requested[pod] += asked.minutes * share
+    return account
+
+
+def _weight(profile: str, model: str, policy: Policy, account: _Account) -> float:
+    try:
+        return float(weight(profile, model, policy))
+    except ValueError:
+        account.unreadable.add(profile)
+        return 0.0
+
+
+def _profile(resource: str) -> str | None:
+    """Return the MIG profile of a resource as kube-state-metrics spells it; "" for whole cards.
+
+    None for a shared replica: what it weighs depends on who shares, which only DCGM sees.
+    """
+    if resource == "nvidia_com_gpu":
+        return ""
+    match = MIG_RESOURCE.match(resource)
+    return f"{match['slice']}.{match['memory']}" if match else None
+
+
+def _hours(account: _Account, pod: Pod) -> Hours:
+    held = max(account.held.get(pod, 0.0), account.requested.get(pod, 0.0))
+    measured = min(account.measured.get(pod, 0.0), held)
+    busy = min(account.busy.get(pod, 0.0), measured)
+    return Hours(held / 60, busy / 60, (measured - busy) / 60, (held - measured) / 60)
+
+
+def _requested_hours(spans: tuple[SpanFacts, ...], accounts: list[_Account]) -> float | None:
+    if any(span.requested is None for span in spans):
+        return None
+    return sum(sum(account.requested.values()) for account in accounts) / 60
+
+
+def _largest_first(pods: Mapping[Pod, Hours], models: Mapping[Pod, str]) -> tuple[PodHours, ...]:
+    ordered = sorted(pods.items(), key=lambda item: (-item[1].held, item[0]))
+    return tuple(PodHours(ns, pod, models.get((ns, pod), ""), h) for (ns, pod), h in ordered)
