@@ -179,6 +179,13 @@ class KindWatch(threading.Thread):
         event = self._kind.decoder.event(line)
         if event.type == "ERROR":
             raise ApiError(event.code, event.message)
+        if _older(event.resource_version, self._version):
+            raise ApiError(GONE, "the cluster was restored to an earlier state")
         self._cache.event(self._kind, event)
         self._version = event.resource_version or self._version
         self._backoff.reset()
+
+
+def _older(version: str, than: str) -> bool:
+    """Tell whether a version is earlier; versions can be compared as numbers (KEP-5504)."""
+    return version.isdecimal() and than.isdecimal() and int(version) < int(than)

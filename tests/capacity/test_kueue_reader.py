@@ -184,6 +184,25 @@ def test_a_forgotten_version_means_a_new_list(
     wait_for(lambda: not reader.fleet().gaps, "no gap")
 
 
+def test_a_cluster_restored_from_a_backup_is_read_anew(
+    reader: ClusterReader, server: ApiServer, store: ObjectStore
+) -> None:
+    for number in range(20):
+        store.put("workloads", workload(f"lost{number}"))
+    wait_for(lambda: "lost19" in pending(reader.fleet()), "the last one")
+    server.stop()
+    backup = ObjectStore()
+    backup.put("clusterqueues", cluster_queue("research"))
+    restored = ApiServer(
+        backup, port=int(server.url.rpartition(":")[2]), token="secret", bookmark_seconds=0.2
+    )
+    restored.start()
+    wait_for(lambda: len(reader.fleet().workloads) == 0, "the older state")
+    wait_for(lambda: set(reader.fleet().cluster_queues) == {"research"}, "its queues")
+    wait_for(lambda: not reader.fleet().gaps, "no gap")
+    restored.stop()
+
+
 def test_cut_connections_lose_nothing(
     reader: ClusterReader, server: ApiServer, store: ObjectStore
 ) -> None:

@@ -95,15 +95,16 @@ class ObjectStore:
             bodies = self._collection(plural).bodies
             return Snapshot(self._version, tuple(bodies[key] for key in sorted(bodies)))
 
-    def events(self, plural: str, since: int, seconds: float) -> list[Event]:
-        """Return what happened after a version, waiting for something at most so long.
+    def events(self, plural: str, since: int, seconds: float) -> tuple[list[Event], int]:
+        """Return what happened after a version, and the version up to which that is all.
 
-        Raises Expired when events since then are forgotten.
+        Waits for something to happen, at most so long. Raises Expired when events since then are
+        forgotten.
         """
         with self._changed:
             held = self._collection(plural)
             self._changed.wait_for(lambda: self._after(held, since), seconds)
-            return self._after(held, since)
+            return self._after(held, since), self._version
 
     @property
     def version(self) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bot.playground.cluster.objects import Event, Expired
+from bot.playground.cluster.objects import Expired
 from bot.playground.cluster.paths import Target
 from bot.playground.cluster.resources import BY_PLURAL, status
 
@@ -35,23 +35,19 @@ def watch_lines(api: "ApiServer", wanted: Target) -> Iterator[bytes]:
     try:
         while api.running and time.monotonic() < end:
             wait = min(_LOOK_SECONDS, api.bookmark_seconds, end - time.monotonic())
-            events = [] if api.faults.mute else store.events(plural, version, max(0.0, wait))
             if api.faults.mute:
                 time.sleep(0.05)
                 continue
+            events, known = store.events(plural, version, max(0.0, wait))
             for event in events:
+                yield _line(event.type, event.body)
                 version = event.version
-                yield _event(event)
             if bookmarks and time.monotonic() - marked >= api.bookmark_seconds:
                 marked = time.monotonic()
-                # Nothing of this kind happened up to here: the wait above has just said so.
-                yield _line("BOOKMARK", _bookmark(plural, wanted, version))
+                yield _line("BOOKMARK", _bookmark(plural, wanted, known))
+                version = max(version, known)
     except Expired as expired:
         yield _line("ERROR", msgspec.json.encode(status(410, "Expired", str(expired))))
-
-
-def _event(event: Event) -> bytes:
-    return _line(event.type, event.body)
 
 
 def _bookmark(plural: str, wanted: Target, version: int) -> bytes:
