@@ -123,7 +123,7 @@ def _part(part: Part, frame: _Frame, room: int, *, table: bool) -> list[Block]:
         case Paragraph(line=line):
             return [_rich(section(line, frame.who))]
         case Bullets(items=items):
-            return [_rich(bullets(items, frame.who))]
+            return [_rich(bullets(items, frame.who))] if items else []
         case Facts():
             return _facts(part, frame.who)
         case Table():

@@ -12,6 +12,7 @@ Resolver = Callable[[str], str | None]
 """From a person's id to a Slack user id; None when the person is to be named only."""
 MOST_TEXT = 3_000
 _BAR_CELLS = 30
+_MOST_URL = 3_000
 _SCHEMES = ("https://", "http://")
 _FORMATTING = re.compile(r"([*_~`])")
 _BROKEN_ENTITY = re.compile(r"(&[a-z]{0,4}|<[^<>]*)$")
@@ -116,7 +117,7 @@ def _element(span: Span, who: Resolver) -> Element:
         case Time():
             return _date(span)
         case Link(text=text, url=url):
-            if not url.startswith(_SCHEMES):
+            if not _leads_somewhere(url):
                 return _text(inert(text))
             return {"type": "link", "url": url, "text": inert(text) or url}
 
@@ -157,7 +158,7 @@ def _mrkdwn_span(span: Span, who: Resolver) -> str:
             date = _date(span)
             return f"<!date^{date['timestamp']}^{date['format']}|{date['fallback']}>"
         case Link(text=text, url=url):
-            if not url.startswith(_SCHEMES):
+            if not _leads_somewhere(url):
                 return _escape(text)
             return f"<{_entities(url).replace('|', '%7C')}|{_escape(text).replace('|', '/')}>"
 
@@ -165,6 +166,10 @@ def _mrkdwn_span(span: Span, who: Resolver) -> str:
 def _escape(text: str) -> str:
     """Make data inert in mrkdwn: no tags, and no emphasis that it did not get from us."""
     return _FORMATTING.sub("\u2060\\1", _entities(inert(text)))
+
+
+def _leads_somewhere(url: str) -> bool:
+    return url.startswith(_SCHEMES) and len(url) <= _MOST_URL
 
 
 def _entities(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What Slack gets. Not tested here: that Slack itself accepts it (the fake Slack's tests do)."""
+"""What Slack gets, judged by the playground's Slack, which has Slack's limits and error words."""
 
 import json
 from datetime import UTC, datetime
@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.blocks import MOST_JSON, Message, render, size
+from bot.playground.fake_slack.validate_blocks import message_errors, view_block_errors
 from bot.text import render as render_text
 from commands.page import (
     Action,
@@ -226,6 +227,8 @@ def test_no_page_is_ever_above_slacks_limits(page: Page):
     assert len(message.blocks) <= 50
     assert 0 < len(message.text) <= 4_000
     assert len(blocks_of("table", message)) <= 1
+    assert message_errors(message.blocks) == []
+    assert view_block_errors(render(page, view=True).blocks) == []
     for block in message.blocks:
         check(block)
 

@@ -9,6 +9,7 @@ import pytest
 
 from bot.blocks import render
 from bot.json_ import to_json
+from bot.playground.fake_slack.validate_blocks import message_errors
 from bot.text import render as render_text
 from commands.parse import parse
 from commands.table import run
@@ -23,6 +24,7 @@ def test_the_page_is_the_golden_one(name: str):
     answer, page = run(parse(text, ANA), world)
     message = render(page, who={"ana": "U0ANA"}.get)
     check(f"pages/{name}.txt", render_text(page))
+    assert message_errors(message.blocks) == []
     shown = {"answer": to_json(answer), "text": message.text, "blocks": message.blocks}
     check(f"pages/{name}.json", json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
 
