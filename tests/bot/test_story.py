@@ -5,6 +5,7 @@ Nothing in the bot is stood in for; the fake Slack and the simulated cluster are
 
 import asyncio
 import json
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,6 +37,13 @@ class Playground:
 
     def person(self, user: str, channel: str = "C0REQUESTS") -> SlackPerson:
         return SlackPerson(self.slack, self.serving, user, channel)
+
+    def status(self, path: str) -> int:
+        try:
+            self.get(path)
+        except urllib.error.HTTPError as error:
+            return error.code
+        return 200
 
     def get(self, path: str) -> str:
         url = f"http://127.0.0.1:{self.app.server.port}{path}"
@@ -88,30 +96,30 @@ def test_from_the_question_to_live(playground: Playground) -> None:
     ana.slash("/gpu-quota", "research")
     ana.wait_for_text("research can start 4 more H100")
 
-    ana.slash("/gpu-request", "research h100 nominal 40")
-    ana.wait_for(lambda: "32 → 40" in everything_said(ana.modal()))
-    assert "most ever 48 → 56" in everything_said(ana.modal())
+    ana.slash("/gpu-request", "research h100 nominal 44")
+    ana.wait_for(lambda: "32 → 44" in everything_said(ana.modal()))
+    assert "most ever 48 → 60" in everything_said(ana.modal())
     assert ana.submit(why="camera-ready ablations")
-    card = li.wait_for_text("research wants 8 more H100 of its own (32 → 40)")
+    card = li.wait_for_text("research wants 12 more H100 of its own (32 → 44)")
     assert "+" in everything_said(card)
 
     ana.click(card, "approve")
     ana.wait_for(lambda: [m for m in ana.see_ephemerals() if "your own request" in m.text])
     li.click(card, "approve")
-    li.wait_for(lambda: "approved" in thread(li, card))
+    li.wait_for(lambda: "still waiting for one of platform" in thread(li, card))
     kim.click(card, "approve")
     kim.wait_for(lambda: "Merged" in thread(kim, card))
     kim.wait_for(lambda: "Live in prod-eu" in thread(kim, card))
-    assert "research now has 40 H100 of its own" in thread(kim, card)
+    assert "research now has 44 H100 of its own" in thread(kim, card)
 
     ana.slash("/gpu-quota", "research")
-    ana.wait_for_text("research can start 12 more H100")
+    ana.wait_for_text("Own quota (nominal)    44")
     head = playground.repository.head()
     diff = playground.repository.diff(before, head)
     changed = [line for line in diff.splitlines() if line[:1] in "+-" and line[1:2] not in "+-"]
     assert [line.split("#")[0].strip("+- ") for line in changed] == [
         "nominalQuota: 32",
-        "nominalQuota: 40",
+        "nominalQuota: 44",
     ]
     store = playground.app.backend.store
     assert verify(store.audit.records()) is None
@@ -134,7 +142,9 @@ def test_a_rejection_ends_it_and_closes_the_pull_request(playground: Playground)
 
 
 def test_it_is_ready_and_says_what_it_lacks(playground: Playground) -> None:
-    assert json.loads(playground.get("/readyz"))["status"] == "ready"
+    ana = playground.person("U0ANA")
+    ana.wait_for(lambda: playground.status("/readyz") == 200)
+    assert json.loads(playground.get("/readyz"))["lacks"] == []
     assert "gpubot_ack_seconds" in playground.get("/metrics")
 
 
