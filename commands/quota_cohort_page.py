@@ -42,13 +42,23 @@ def _headline(answer: CohortQuotaAnswer) -> Line:
         said = f"Nothing can start in {answer.cohort}: its cohorts form a loop."
         return (Bold(said), " Kueue switches off every queue in it until that is mended.")
     shown = answer.pairs[:_DETAILED]
-    free = listing([_free(pair) for pair in shown])
     borrow = [_borrows(pair, named=len(shown) > 1) for pair in shown if pair.borrowers]
     who = f"; {listing(borrow)}." if borrow else "; nobody borrows."
-    over = [p for p in shown if p.free < 0]
+    if answer.parent is not None:
+        return _part_of_a_tree(answer, shown, who)
+    free = listing([_free(pair) for pair in shown])
     is_are = "is" if len(shown) == 1 and shown[0].free == 1 else "are"
     first = Bold(f"{free} {is_are} free in {answer.cohort}{who}")
-    return (first, *(_over(pair) for pair in over), *_parent(answer))
+    return (first, *(_over(pair) for pair in shown if pair.free < 0))
+
+
+def _part_of_a_tree(answer: CohortQuotaAnswer, shown: tuple[CohortPair, ...], who: str) -> Line:
+    """Say what a cohort inside another can get: its queues' own quota isn't the end of it."""
+    more = listing([amount(pair.pair, max(0, pair.free)) for pair in shown])
+    said = Bold(f"Queues in {answer.cohort} can start {more} more now{who}")
+    own = listing([amount(pair.pair, pair.total) for pair in shown])
+    held = listing([number(pair.pair.resource, pair.reserved) for pair in shown])
+    return (said, f" They own {own} and hold {held}; {answer.cohort} is part of {answer.parent}.")
 
 
 def _free(pair: CohortPair) -> str:
@@ -68,12 +78,6 @@ def _borrows(pair: CohortPair, *, named: bool) -> str:
 def _over(pair: CohortPair) -> str:
     over = amount(pair.pair, -pair.free)
     return f" It holds {over} more than it has, so nothing new starts beyond what queues keep."
-
-
-def _parent(answer: CohortQuotaAnswer) -> tuple[str, ...]:
-    if answer.parent is None:
-        return ()
-    return (f" It is part of cohort {answer.parent} and may get from there too.",)
 
 
 def _looped(answer: CohortQuotaAnswer) -> bool:

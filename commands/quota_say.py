@@ -49,8 +49,9 @@ def why(f: PairFigures, queue: QueueQuota) -> str:
     if f.over:
         return _over(f)
     if f.cohort_free is not None and f.cohort_free < 0:
-        free = number(f.pair.resource, -f.cohort_free)
-        return f"Cohort {queue.cohort} holds {free} more than it has, so nothing is free to borrow."
+        over = number(f.pair.resource, -f.cohort_free)
+        where = f.stop.node if f.stop.kind == "cohort" else queue.cohort
+        return f"Cohort {where} holds {over} more than it has, so nothing is free to borrow."
     match f.stop:
         case Stop(kind="own quota"):
             return _own_quota(f)

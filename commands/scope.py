@@ -32,8 +32,9 @@ class Scope:
 def scope_of(ask: Ask, fleet: Fleet, people: People, *, cohorts: bool = True) -> Scope:
     """Return what the first argument names, or the asker's own team when there is none.
 
-    A name is, in this order, a ClusterQueue, a team, a cohort, a LocalQueue, a namespace; case
-    doesn't count. Raises UnknownName with the nearest names, UsageError for an asker without team.
+    A name is, in this order, a ClusterQueue, a team with queues here, a cohort, a LocalQueue, a
+    namespace; case doesn't count. Raises UnknownName with the nearest names, UsageError for an
+    asker without team.
     """
     if ask.args:
         return find(ask.args[0], fleet, people, cohorts=cohorts)
@@ -55,15 +56,15 @@ def lookup(name: str, fleet: Fleet, people: People, *, cohorts: bool = True) -> 
     if queue:
         return Scope("queue", queue, (queue,))
     team = _same(name, people.teams)
-    if team:
-        queues = people.teams[team].cluster_queues
-        known = tuple(q for q in queues if q in fleet.cluster_queues)
-        return Scope("queue" if known == (team,) else "team", team, known)
+    queues = people.teams[team].cluster_queues if team else ()
+    known = tuple(q for q in queues if q in fleet.cluster_queues)
+    if team and known:
+        return Scope("team", team, known)
     by_cohort = cohort_members(fleet)
     cohort = _same(name, by_cohort) if cohorts else None
     if cohort:
         return Scope("cohort", cohort, by_cohort[cohort])
-    return _by_local_queue(name, fleet)
+    return _by_local_queue(name, fleet) or (Scope("team", team, ()) if team else None)
 
 
 def known_names(fleet: Fleet, people: People, *, cohorts: bool = True) -> tuple[str, ...]:
@@ -91,7 +92,7 @@ def _own(ask: Ask, fleet: Fleet, people: People) -> Scope:
     if not teams:
         example = next(iter(fleet.cluster_queues), "research")
         raise UsageError(
-            "I don't know which team you are in." if ask.asker.person else _STRANGER,
+            _unknown(ask, people),
             f"Name a queue, for example: /gpu {word} {example}. To be known, ask the platform team "
             "to add you with your Slack id to gpubot/people.yaml in the GitOps repository.",
         )
@@ -99,7 +100,12 @@ def _own(ask: Ask, fleet: Fleet, people: People) -> Scope:
     return Scope(first.kind, first.name, first.queues, own=True, others=tuple(teams[1:]))
 
 
-_STRANGER = "I don't know you yet, so I can't tell which queue is yours."
+def _unknown(ask: Ask, people: People) -> str:
+    if people.problems:
+        return f"I can't tell who is who: gpubot/people.yaml is faulty ({people.problems[0]})."
+    if ask.asker.person:
+        return "I don't know which team you are in."
+    return "I don't know you yet, so I can't tell which queue is yours."
 
 
 def _by_local_queue(name: str, fleet: Fleet) -> Scope | None:

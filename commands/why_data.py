@@ -34,6 +34,7 @@ class WhyAnswer:
     queue_name: str
     queue: str | None
     gang: str
+    pods: int
     card: str
     gpus: int
     job_priority: int
@@ -88,6 +89,7 @@ def answer_job(workload: Workload, fleet: Fleet, world: World, namesakes: int) -
         queue_name=workload.queue_name,
         queue=queue.name if queue else None,
         gang=gang(workload),
+        pods=sum(p.count for p in workload.pod_sets),
         card=cards_of(cause.needs),
         gpus=gpus(workload),
         job_priority=workload.priority,

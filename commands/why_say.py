@@ -28,7 +28,6 @@ _PLAIN = {
     Kind.WAITING_FOR_PODS_READY: "waits until the pods of jobs admitted before it are ready.",
     Kind.UNKNOWN: "waits; Kueue gives a reason that I don't know, so here it is in its words.",
     Kind.PENDING_DELAYED_TOPOLOGY: "has its quota; Kueue still looks for the nodes to run it on.",
-    Kind.EVICTING: "is being stopped.",
 }
 
 
@@ -61,7 +60,7 @@ def _second(answer: WhyAnswer) -> Line:
     if kind in (Kind.WAITING_FOR_QUOTA, Kind.PENDING_EVALUATION) and answer.position:
         place = _in_line(answer)
     gang = ""
-    if kind in (Kind.WAITING_FOR_QUOTA, Kind.EXCEEDS_MAX_QUOTA) and answer.gpus > 1:
+    if kind in (Kind.WAITING_FOR_QUOTA, Kind.EXCEEDS_MAX_QUOTA) and answer.pods > 1 and answer.gpus:
         gang = f" All {answer.gpus} or none: it is a gang."
     return (f"{place}{gang}",) if place or gang else ()
 
@@ -162,6 +161,13 @@ def _stopped(answer: WhyAnswer) -> str:
     return f"waits because its queue {answer.queue} is stopped"
 
 
+def _stopping(answer: WhyAnswer) -> str:
+    evicted = answer.cause.evicted
+    if evicted is None or evicted.reason == "Preempted":
+        return "is being stopped"
+    return f"is being stopped: {reason_of(evicted)}"
+
+
 def _gated(answer: WhyAnswer) -> str:
     return "waits because a gate holds it back: whoever set the gate must lift it"
 
@@ -180,6 +186,7 @@ _CLAUSES: dict[Kind, Callable[[WhyAnswer], str]] = {
     Kind.MISCONFIGURED: _misconfigured,
     Kind.WAITING_FOR_PREEMPTED_WORKLOADS: _making_room,
     Kind.ADMISSION_GATED: _gated,
+    Kind.EVICTING: _stopping,
     Kind.UNSATISFIED_ADMISSION_CHECKS: _checks,
 }
 _STATES: dict[Kind, Callable[[WhyAnswer], Line]] = {

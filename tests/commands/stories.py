@@ -147,6 +147,7 @@ STORIES: dict[str, tuple[str, FakeWorld]] = {
     "quota-serving": ("quota serving", DEFAULT),
     "quota-ml": ("quota ml", DEFAULT),
     "quota-tree": ("quota org", tree_world()),
+    "quota-inner-cohort": ("quota research", tree_world()),
     "quota-subtree": ("quota nlp", tree_world()),
     "quota-stale": ("quota research", FakeWorld(PROMETHEUS_LATE)),
     "quota-stopped": ("quota research", with_research(stop_policy="HoldAndDrain")),
