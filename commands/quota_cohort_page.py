@@ -54,8 +54,9 @@ def _headline(answer: CohortQuotaAnswer) -> Line:
 
 def _part_of_a_tree(answer: CohortQuotaAnswer, shown: tuple[CohortPair, ...], who: str) -> Line:
     """Say what a cohort inside another can get: its queues' own quota isn't the end of it."""
-    more = listing([amount(pair.pair, max(0, pair.free)) for pair in shown])
-    said = Bold(f"Queues in {answer.cohort} can start {more} more now{who}")
+    free = [(p.pair, number(p.pair.resource, max(0, p.free))) for p in shown]
+    more = listing([f"{units} more {card(pair)}" for pair, units in free])
+    said = Bold(f"Queues in {answer.cohort} can start {more} now{who}")
     own = listing([amount(pair.pair, pair.total) for pair in shown])
     held = listing([number(pair.pair.resource, pair.reserved) for pair in shown])
     return (said, f" They own {own} and hold {held}; {answer.cohort} is part of {answer.parent}.")
