@@ -100,6 +100,12 @@ def _live(view: View, move: Move) -> Page:
     return Page((*at, Bold(f": {outcome(draft)}"), " ", *_asked(view)))
 
 
+def _due(view: View, move: Move) -> Page:
+    said: Line = (Bold("The agreed time is over"), *_at(move), ". It is not taken back by itself: ")
+    back = f"ask for {amount(move.old or None)} again when you are done. "
+    return Page((*said, back, *_asked(view)))
+
+
 def _overdue(view: View, move: Move) -> Page:
     sha = (view.request.merge_sha or "")[:SHORT]
     said: Line = ("Merged ", Code(sha), ", but the cluster still shows the old value", *_at(move))
@@ -160,6 +166,7 @@ SAY: Mapping[MoveKind, Say] = {
     MoveKind.MERGED: _merged,
     MoveKind.MERGED_BY_HAND: _merged_by_hand,
     MoveKind.LIVE: _live,
+    MoveKind.DUE: _due,
     MoveKind.OVERDUE: _overdue,
     MoveKind.DIFFERS: _differs,
     MoveKind.REJECTED: _rejected,

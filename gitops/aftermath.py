@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from gitops.events import Cancelled, Merged, Observed, StepDone, StepFailed
+from gitops.events import Cancelled, Merged, Observed, StepDone, StepFailed, Ticked
 from gitops.moves import Move, MoveKind
 from gitops.request import Ending, Request, State, Trouble
 from gitops.rollout import Differs, Live, Overdue
@@ -21,6 +21,16 @@ def unwatched(request: Request, event: Cancelled, now: datetime) -> Result:
     """Somebody says that it needs no watching any more: merged it stays."""
     ended = replace(request, state=State.CLOSED, ending=Ending(event.by, event.reason, now))
     return ended, (Move(MoveKind.CLOSED, now, event.by, text=event.reason),)
+
+
+def due(request: Request, _event: Ticked, now: datetime) -> Result:
+    """The wished end has come: say so once; giving back is a request of its own."""
+    until = request.draft.until
+    if until is None or now < until or request.chores.reminded:
+        return request, ()
+    reminded = replace(request, chores=replace(request.chores, reminded=True))
+    old, new = request.draft.old or "", request.draft.new or ""
+    return reminded, (Move(MoveKind.DUE, now, old=old, new=new),)
 
 
 def merged(request: Request, event: Merged, now: datetime) -> Result:

@@ -168,7 +168,10 @@ class Flow:
         except SourceDown as down:
             book = down
         ticker = Ticker(self._stepper(), self.fleet, self.poll_every)
-        more = [ticker.tick(request, book, now) for request in self.store.unsettled()]
+        waiting = self.store.unsettled()
+        # Each second another one first: one that breaks must not hold up those behind it.
+        first = int(now.timestamp()) % len(waiting) if waiting else 0
+        more = [ticker.tick(one, book, now) for one in (*waiting[first:], *waiting[:first])]
         return any(more)
 
     def _examiner(self) -> Examiner:

@@ -221,7 +221,7 @@ TABLE: Mapping[State, Mapping[type, Handler]] = {
     State.MERGED: _ROLLOUT,
     State.OVERDUE: _ROLLOUT | {Cancelled: aftermath.unwatched},
     State.DIFFERS: _ROLLOUT | {Cancelled: aftermath.unwatched},
-    State.LIVE: _STEPS,
+    State.LIVE: _STEPS | {Ticked: aftermath.due},
     State.REJECTED: _ENDED,
     State.CANCELLED: _ENDED,
     State.EXPIRED: _ENDED,

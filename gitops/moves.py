@@ -23,6 +23,7 @@ class MoveKind(StrEnum):
     MERGED = "merged"
     MERGED_BY_HAND = "merged-by-hand"  # not by the bot; ``text`` says if the policy was not met
     LIVE = "live"
+    DUE = "due"  # the wished end has come: nothing is taken back by itself
     OVERDUE = "overdue"
     DIFFERS = "differs"
     REJECTED = "rejected"

@@ -174,13 +174,15 @@ class Chores:
     """What was already done on the forge, so that a repeat does nothing new.
 
     ``status`` is the last commit status set ("sha state description"), ``comments`` the keys of
-    the comments written, ``tidy`` tells that pull request and branch are closed and removed.
+    the comments written, ``tidy`` tells that pull request and branch are closed and removed,
+    ``reminded`` that its wished end was told.
     """
 
     status: str = ""
     comments: tuple[str, ...] = ()
     polled_at: datetime | None = None
     tidy: bool = False
+    reminded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +234,9 @@ class Request:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is left to do: an end was reached and the forge is tidy."""
-        return self.state in TERMINAL and self.chores.tidy
+        """Whether nothing is left to do: ended, the forge tidy, and its wished end told."""
+        told = self.draft.until is None or self.state is not State.LIVE or self.chores.reminded
+        return self.state in TERMINAL and self.chores.tidy and told
 
 
 def hash_of(files: Mapping[str, bytes | None]) -> str:

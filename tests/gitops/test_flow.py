@@ -1,7 +1,10 @@
 """The way of a change through a fake forge: the story, who may what, and what happens by hand."""
 
+import contextlib
 import subprocess
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -488,6 +491,43 @@ def test_an_overdue_request_does_not_block_the_next_and_can_be_let_go(world: Wor
     assert second.id != request.id
     world.flow.cancel(request.id, ANA, "superseded", "c9", world.now)
     assert world.get(request).state is State.CLOSED
+
+
+def test_the_wished_end_is_told_once_when_it_has_come(world: World) -> None:
+    request = world.submit(a_draft(until=world.now + timedelta(days=2)))
+    world.decide(request, KIM)
+    world.settle()
+    world.apply(40)
+    world.settle()
+    assert world.get(request).state is State.LIVE
+    assert not world.get(request).settled
+    world.pass_time(days=2)
+    world.settle()
+    assert world.kinds()[-2:] == ["live", "due"]
+    assert world.get(request).settled
+
+
+def test_a_request_that_breaks_does_not_hold_up_the_others_for_ever(world: World) -> None:
+    broken = world.submit()
+    fine = world.submit(a_draft(kind="borrowing", old="16", new="20"))
+    number = broken.id
+
+    class BugError(Exception):
+        pass
+
+    get = world.store.save
+
+    def save(request: Any, *rest: Any) -> bool:
+        if request.id == number:
+            raise BugError
+        return bool(get(request, *rest))
+
+    world.store.save = save
+    for _ in range(10):
+        world.pass_time(seconds=1)
+        with contextlib.suppress(BugError):
+            world.flow.tick(world.now)
+    assert world.get(fine).state is State.OPEN
 
 
 def test_unknown_requests_are_named(world: World) -> None:
