@@ -117,7 +117,8 @@ class Cache:
         with self._changed:
             state = self._fresh.of[kind.plural]
             self._table(kind).keep_only(sweep.seen)
-            state.read, state.absent, state.failure = True, False, ""
+            state.read, state.absent = True, False
+            state.failure, state.refused = "", False
             state.unreadable = sweep.unreadable
             self._fresh.confirm(kind, sweep.started)
             self._changed.notify_all()
@@ -135,10 +136,10 @@ class Cache:
             self._fresh.opened(kind, self._now())
             self._changed.notify_all()
 
-    def closed(self, kind: Kind, failure: str = "") -> None:
+    def closed(self, kind: Kind, failure: str = "", *, refused: bool = False) -> None:
         """Note that the watch or list ended; ``failure`` says why unless it ended as usual."""
         with self._changed:
-            self._fresh.closed(kind, failure, self._now())
+            self._fresh.closed(kind, failure, self._now(), refused=refused)
             self._changed.notify_all()
 
     def missing(self, kind: Kind) -> None:

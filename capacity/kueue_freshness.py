@@ -18,7 +18,8 @@ class KindState:
     """How far one kind is: ``read`` once a whole list was seen, ``watching`` while one is open.
 
     ``confirmed`` is when the cluster last said something about it, ``failure`` why it doesn't
-    now, ``unreadable`` the objects that don't have the shape of their kind.
+    now (``refused``: because the account may not), ``unreadable`` the objects that don't have
+    the shape of their kind.
     """
 
     read: bool = False
@@ -26,6 +27,7 @@ class KindState:
     absent: bool = False
     confirmed: datetime | None = None
     failure: str = ""
+    refused: bool = False
     unreadable: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -56,14 +58,14 @@ class Freshness:
     def opened(self, kind: Kind, at: datetime) -> None:
         """Note that a watch is open: from now on silence means that nothing changed."""
         state = self.of[kind.plural]
-        state.watching, state.failure = True, ""
+        state.watching, state.failure, state.refused = True, "", False
         self.confirm(kind, at)
 
-    def closed(self, kind: Kind, failure: str, at: datetime) -> None:
+    def closed(self, kind: Kind, failure: str, at: datetime, *, refused: bool = False) -> None:
         """Note that the watch or list ended; ``failure`` is empty when it ended as usual."""
         state = self.of[kind.plural]
         state.confirmed = self._known_until(state)
-        state.watching, state.failure = False, failure
+        state.watching, state.failure, state.refused = False, failure, refused
         self._note_health(at)
 
     def pulse(self, failure: str, at: datetime) -> None:
@@ -99,8 +101,10 @@ class Freshness:
         if stale:
             whole = len(stale) == len(read)
             words = "anything" if whole else ", ".join(kind.words for kind in stale)
+            refused = next((s.failure for k in stale if (s := self.of[k.plural]).refused), "")
             since = self._oldest(self.of[kind.plural] for kind in stale)
-            yield Gap(source, since, f"changes since then to {words}")
+            why = f" ({refused})" if refused else ""
+            yield Gap(source, since, f"changes since then to {words}{why}")
 
     def _known_until(self, state: KindState) -> datetime | None:
         if state.confirmed and self._pulse and state.watching:

@@ -17,6 +17,7 @@ from capacity.kueue_discovery import Served, clock
 from capacity.kueue_kinds import Kind
 
 GONE = 410
+REFUSED = (401, 403)
 LONG_ENOUGH = 1.0
 
 
@@ -127,7 +128,8 @@ class KindWatch(threading.Thread):
             self._version = ""
             self._cache.closed(self._kind)
             return
-        self._cache.closed(self._kind, str(error))
+        refused = isinstance(error, ApiError) and error.status in REFUSED
+        self._cache.closed(self._kind, str(error), refused=refused)
         self._stopped.wait(self._backoff.next())
 
     def _list(self, path: str) -> str:

@@ -72,6 +72,14 @@ def test_one_failing_kind_is_named() -> None:
     assert fresh.as_of() == at(60)
 
 
+def test_a_right_that_was_taken_away_is_told() -> None:
+    fresh = all_read()
+    fresh.closed(WORKLOADS, "403 cannot watch workloads", at(1), refused=True)
+    assert told(fresh) == [
+        (T0, "changes since then to workloads (403 cannot watch workloads)"),
+    ]
+
+
 def test_what_never_was_read_is_told_with_its_reason() -> None:
     fresh = all_read()
     fresh.of[WORKLOADS.plural].read = False

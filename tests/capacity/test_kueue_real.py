@@ -1,12 +1,14 @@
 """The reader on a real API server and the real Kueue: it shows what the controller's own fields say."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from capacity.errors import SourceDown
-from capacity.kueue import ClusterConfig, ClusterReader, Pace
+from capacity.kueue import ACCESS, AccessRule, ClusterConfig, ClusterReader, Pace
 from capacity.model import FlavorResource, Workload
 from capacity.quota import Tree, borrowed, can_reserve, potential_available
 from tests.cluster.kueue import Kueue
@@ -130,6 +132,86 @@ def test_it_survives_a_restart_of_the_api_server(world: Kueue, reader: ClusterRe
     wait_for(lambda: not reader.fleet().gaps, "recovery", 30)
     plane.kubectl("delete", "job", "ablation", "-n", "team")
     wait_for(lambda: reserved(reader)["research"] == 40, "the quota that came back", 30)
+
+
+def role(rules: Iterable[AccessRule]) -> list[dict[str, Any]]:
+    """The ClusterRole of these rules, bound to the bot's account."""
+    api = "rbac.authorization.k8s.io"
+    head: dict[str, Any] = {"apiVersion": f"{api}/v1", "metadata": {"name": "reader-test"}}
+    listed = [
+        {"apiGroups": [r.group], "resources": list(r.resources), "verbs": list(r.verbs)}
+        for r in rules
+    ]
+    who = {"apiGroup": api, "kind": "User", "name": GPUBOT.name}
+    what = {"apiGroup": api, "kind": "ClusterRole", "name": "reader-test"}
+    return [
+        {**head, "kind": "ClusterRole", "rules": listed},
+        {**head, "kind": "ClusterRoleBinding", "subjects": [who], "roleRef": what},
+    ]
+
+
+@pytest.fixture
+def account(kueue_cluster: Kueue) -> Iterator[Callable[[Iterable[AccessRule]], ClusterReader]]:
+    """Readers with the bot's own account and exactly the given rights."""
+    plane = kueue_cluster.control_plane
+    made: list[ClusterReader] = []
+
+    def reader_with(rules: Iterable[AccessRule]) -> ClusterReader:
+        plane.apply(*role(rules))
+        config = ClusterConfig("test", kubeconfig=str(plane.kubeconfig(GPUBOT.name)))
+        made.append(ClusterReader(config, pace=Pace(pulse=0.5, longest_retry=0.5)))
+        made[-1].start()
+        return made[-1]
+
+    yield reader_with
+    for reader in made:
+        reader.stop()
+    plane.kubectl("delete", "clusterrole,clusterrolebinding", "reader-test", "--ignore-not-found")
+
+
+def without(plural: str, verb: str) -> list[AccessRule]:
+    """The rules less one verb on one resource."""
+    rules = [AccessRule(r.group, (name,), r.verbs) for r in ACCESS for name in r.resources]
+    less = [
+        replace(rule, verbs=tuple(v for v in rule.verbs if v != verb))
+        if rule.resources == (plural,)
+        else rule
+        for rule in rules
+    ]
+    return [rule for rule in less if rule.verbs]
+
+
+def test_the_listed_rights_are_enough(
+    world: Kueue, account: Callable[[Iterable[AccessRule]], ClusterReader]
+) -> None:
+    reader = account(ACCESS)
+    wait_for(lambda: reader.healthy_since is not None, "every kind")
+    wait_for(lambda: reserved(reader).get("research") == 44, "the reservations")
+    assert reader.fleet().gaps == ()
+    wait_for(lambda: reader.pending_order("research") == (), "the empty order")
+
+
+@pytest.mark.parametrize(
+    ("plural", "verb"), [("workloads", "list"), ("workloads", "watch"), ("cohorts", "list")]
+)
+def test_one_right_less_is_named(
+    world: Kueue,
+    account: Callable[[Iterable[AccessRule]], ClusterReader],
+    plural: str,
+    verb: str,
+) -> None:
+    reader = account(without(plural, verb))
+    told = f'cannot {verb} resource "{plural}"'
+    wait_for(lambda: told in " ".join(g.missing for g in reader.fleet().gaps), told)
+    assert "research" in reader.fleet().cluster_queues
+
+
+def test_without_the_right_to_look_at_the_order_there_is_none(
+    world: Kueue, account: Callable[[Iterable[AccessRule]], ClusterReader]
+) -> None:
+    reader = account(without("clusterqueues/pendingworkloads", "get"))
+    wait_for(lambda: reader.healthy_since is not None, "every kind")
+    assert reader.pending_order("research") is None
 
 
 def test_a_wrong_account_is_told_what_it_lacks(kueue_cluster: Kueue) -> None:
