@@ -10,11 +10,14 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol, get_args
 
+import structlog
+
 from capacity.errors import UsageError
 from gitops.people import Actor
 from gitops.ports import Outcome
 from gitops.request import Choice, Draft, Request
 
+log = structlog.get_logger(__name__)
 Doing = Literal["submit", "decide", "cancel"]
 GIVEN_UP = timedelta(hours=1)
 
@@ -116,9 +119,20 @@ class Inbox:
 
     def left(self, now: datetime, limit: int = 50) -> tuple[Intent, ...]:
         """Return the intents that were accepted, not done, and that nobody works on."""
-        rows = [row for row in self.store.undone(limit) if row.key not in self.busy]
-        intents = [from_payload(row.payload) for row in rows]
-        return tuple(intent for intent in intents if now - intent.at >= self.fresh)
+        found: list[Intent] = []
+        for row in self.store.undone(limit):
+            if row.key in self.busy:
+                continue
+            try:
+                intent = from_payload(row.payload)
+            except (KeyError, TypeError, ValueError) as error:
+                # Of another version of the bot: it must not stand in the way of the others.
+                log.error("unreadable intent dropped", key=row.key, why=repr(error))
+                self.store.finish(row.key)
+                continue
+            if now - intent.at >= self.fresh:
+                found.append(intent)
+        return tuple(found)
 
     def do(self, intent: Intent, now: datetime) -> Done:
         """Do it; the flow decides whether its person may, and knows the key."""

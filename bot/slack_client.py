@@ -6,7 +6,7 @@ inside the call when it is short; the outbox, which can wait, gets the advice in
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -24,6 +24,7 @@ from capacity.errors import GpubotError, SourceDown
 RESPONSE_HOSTS = {"hooks.slack.com", "hooks.slack-gov.com"}
 TIMEOUT = 10
 QUIET = {"unfurl_links": False, "unfurl_media": False, "link_names": False, "parse": "none"}
+Repeat = Literal["again", "lost", "once"]
 DOWN = (aiohttp.ClientError, TimeoutError)
 
 
@@ -49,13 +50,13 @@ class SlackClient:
     def __init__(self, token: str, base_url: str) -> None:
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT))
         self._own = urlsplit(base_url)
-        self.web = self._client(
-            token,
-            base_url,
-            AsyncConnectionErrorRetryHandler(max_retry_count=2),
-            AsyncRateLimitErrorRetryHandler(max_retry_count=2),
-        )
-        self._once = self._client(token, base_url)
+        lost = AsyncConnectionErrorRetryHandler(max_retry_count=2)
+        slow = AsyncRateLimitErrorRetryHandler(max_retry_count=2)
+        self._clients = {
+            "again": self._client(token, base_url, lost, slow),
+            "lost": self._client(token, base_url, lost),
+            "once": self._client(token, base_url),
+        }
 
     def _client(self, token: str, base_url: str, *retries: Any) -> AsyncWebClient:
         return AsyncWebClient(
@@ -65,9 +66,15 @@ class SlackClient:
     async def close(self) -> None:
         await self._session.close()
 
-    async def call(self, method: str, *, once: bool = False, **arguments: Any) -> dict[str, Any]:
-        """Call a method; ``once`` never repeats it. Raises SlackDown or SlackRefused."""
-        client = self._once if once else self.web
+    async def call(
+        self, method: str, *, repeat: Repeat = "again", **arguments: Any
+    ) -> dict[str, Any]:
+        """Call a method; raises SlackDown or SlackRefused.
+
+        ``repeat`` says when it may be sent again: after a lost connection and after waiting as
+        Slack advises, after a ``lost`` connection only, or never (``once``).
+        """
+        client = self._clients[repeat]
         # Slack takes JSON for what writes only.
         reads = method in {"users.info", "auth.test"}
         how: dict[str, Any] = {"params" if reads else "json": arguments}
@@ -82,20 +89,23 @@ class SlackClient:
     async def post(self, channel: str, message: Message, thread: str = "") -> str:
         """Post a message, once; return its timestamp, which is its name."""
         where: dict[str, Any] = {"channel": channel} | ({"thread_ts": thread} if thread else {})
-        sent = await self.call("chat.postMessage", once=True, **where, **_body(message), **QUIET)
+        sent = await self.call(
+            "chat.postMessage", repeat="once", **where, **_body(message), **QUIET
+        )
         return str(sent["ts"])
 
     async def edit(self, channel: str, ts: str, message: Message) -> None:
         """Replace a message's content; nobody is notified."""
         where: dict[str, Any] = {"channel": channel, "ts": ts}
-        await self.call("chat.update", **where, **_body(message), link_names=False, parse="none")
+        body = _body(message) | {"link_names": False, "parse": "none"}
+        await self.call("chat.update", repeat="lost", **where, **body)
 
     async def whisper(self, channel: str, user: str, message: Message, thread: str = "") -> None:
         """Show a message to one person in a channel; to a person who isn't in it, directly."""
         where: dict[str, Any] = {"channel": channel, "user": user}
         where |= {"thread_ts": thread} if thread else {}
         try:
-            await self.call("chat.postEphemeral", once=True, **where, **_body(message), **QUIET)
+            await self.call("chat.postEphemeral", repeat="once", **where, **_body(message), **QUIET)
         except SlackRefused as refused:
             if refused.code not in {"user_not_in_channel", "not_in_channel", "channel_not_found"}:
                 raise

@@ -79,7 +79,7 @@ class Deciding:
             self._edge.gate.admit(caller_of(body))
             view = modals.reject(value, f"Why do you reject request {number}?", *place_of(body))
             await self._edge.client.call(
-                "views.open", once=True, trigger_id=body["trigger_id"], view=view
+                "views.open", repeat="once", trigger_id=body["trigger_id"], view=view
             )
 
         await self._edge.guarded("reject", work, self._edge.teller(body))

@@ -74,7 +74,7 @@ class Requesting:
             self._edge.gate.admit(caller)
             opened = await self._edge.client.call(
                 "views.open",
-                once=True,
+                repeat="once",
                 trigger_id=body["trigger_id"],
                 view=modals.loading(channel),
             )

@@ -1,6 +1,7 @@
 """The outbox under Slack's bad days: what is said arrives, in order, and old never covers new."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -201,6 +202,21 @@ def test_against_the_fake_slack_a_rate_limit_is_waited_for(
     stage.bot.outbox._quiet_until = 0.0
     stage.drain()
     ana.wait_for_text("Request 42")
+
+
+def test_against_the_fake_slack_a_slow_channel_holds_up_the_outbox_no_longer_than_a_call(
+    staged: Callable[..., Stage],
+) -> None:
+    stage = staged()
+    stage.flow.requests[42] = a_request()
+    stage.flow.tell(42, MoveKind.SUBMITTED)
+    stage.drain()
+    stage.slack.faults.fail("chat.update", ApiFault(status=429, retry_after=30))
+    stage.flow.tell(42, MoveKind.OPENED)
+    start = time.monotonic()
+    stage.drain()
+    assert time.monotonic() - start < 5
+    assert stage.store.moves
 
 
 def test_against_the_fake_slack_a_lost_answer_is_not_posted_twice_at_once(

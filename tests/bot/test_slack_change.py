@@ -260,6 +260,12 @@ def test_a_click_is_done_after_a_crash_that_came_before_it_was_done(stage: Stage
     assert any(vote.person == "li" for vote in stage.flow.requests[42].votes)
 
 
+def test_an_intent_of_another_version_stands_in_nobodys_way(stage: Stage) -> None:
+    stage.store.receive("old", {"what": "approve 42"}, stage.world.at)
+    stage.call(stage.bot.deeds.recover())
+    assert stage.store.rows["old"].done
+
+
 def test_an_inbox_that_fails_is_told_and_nothing_is_done(stage: Stage) -> None:
     li = stage.person("U0LI", "C0REQUESTS")
     card = posted_card(stage, li)
