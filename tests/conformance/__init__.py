@@ -1,0 +1,1 @@
+"""Our arithmetic, order and choices against the real Kueue."""
