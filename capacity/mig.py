@@ -50,7 +50,7 @@ def _big_slice(model: str) -> int:
     """GB from which a 1g slice is the one with two memory slices, by the card's memory."""
     for name, limit in (
         ("A100-SXM4-40GB", 10), ("A100-PCIE-40GB", 10), ("GB300", 70), ("B300", 67), ("GB200", 47),
-        ("B200", 45), ("H200", 35), ("144G", 36), ("NVL", 24), ("96GB", 24), ("GH200", 24),
+        ("B200", 45), ("144G", 36), ("GH200", 24), ("H200", 35), ("NVL", 24), ("96GB", 24),
     ):  # fmt: skip
         if name in model:
             return limit

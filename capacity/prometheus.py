@@ -4,6 +4,7 @@ The library has no time-out by default, retries a dead host for six seconds, and
 ``warnings`` that mark a partial answer (Thanos); all three are set right here.
 """
 
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -22,6 +23,10 @@ CONNECT_SECONDS = 1.0
 READ_SECONDS = 3.5
 REST_SECONDS = 2.0
 """After a failure nothing is asked for this long, so that an answer of many queries waits once."""
+
+
+# 400: bad query; 422: can't be executed (too many samples). The library keeps only the text.
+_REFUSED = re.compile(r"HTTP Status Code (400|422)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,15 @@ class RangeResult:
 
     series: tuple[Series, ...]
     warnings: tuple[str, ...] = ()
+
+
+class TooMuch(SourceDown):
+    """Prometheus is there, but won't answer this: too many samples, too slow, or not understood."""
+
+    def __init__(self, seen: datetime | None, *, detail: str) -> None:
+        super().__init__("Prometheus", seen, detail=detail)
+        self.sentence = "Prometheus is there, but didn't answer this question."
+        self.next_step = "Try a shorter window; an operator finds the reason in the log."
 
 
 class PrometheusReader:
@@ -123,6 +137,8 @@ class PrometheusReader:
         try:
             raw = call()
         except (requests.RequestException, PrometheusApiClientException, KeyError) as error:
+            if _REFUSED.search(str(error)):
+                raise TooMuch(self._last_answer, detail=str(error)) from error
             self._rest_until = time.monotonic() + REST_SECONDS
             raise SourceDown("Prometheus", self._last_answer, detail=repr(error)) from error
         self._last_answer = self._now()

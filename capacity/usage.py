@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
 
 from capacity.mig import Policy, weight
@@ -23,22 +23,28 @@ dynamic resource allocation, or pods around the queue."""
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """[start, end), aware UTC, on whole minutes."""
+    """[start, end), aware UTC, on whole minutes; ``zone`` is whose midnights part its days."""
 
     start: datetime
     end: datetime
+    zone: tzinfo = UTC
 
     @property
     def hours(self) -> float:
+        """Its length in hours."""
         return (self.end - self.start) / timedelta(hours=1)
 
     def spans(self) -> tuple[Span, ...]:
-        """Cut at UTC midnights, so that no query covers more than a day."""
-        midnight = self.start.replace(hour=0, minute=0, second=0, microsecond=0)
-        days = int((self.end - midnight) / timedelta(days=1)) + 1
-        inner = (midnight + timedelta(days=n) for n in range(1, days + 1))
-        cuts = [self.start, *(cut for cut in inner if cut < self.end), self.end]
+        """Cut at the zone's midnights, so that no query covers more than a (25-hour) day."""
+        cuts = [self.start, *self._midnights(), self.end]
         return tuple(Span(start, end) for start, end in pairwise(cuts) if start < end)
+
+    def _midnights(self) -> list[datetime]:
+        first = self.start.astimezone(self.zone).date()
+        last = self.end.astimezone(self.zone).date()
+        days = (first + timedelta(days=n) for n in range(1, (last - first).days + 1))
+        found = (datetime(d.year, d.month, d.day, tzinfo=self.zone).astimezone(UTC) for d in days)
+        return [moment for moment in found if self.start < moment < self.end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,11 @@ class RequestedMinutes:
 
 @dataclass(frozen=True, slots=True)
 class SpanFacts:
-    """What the server counted for one span; ``requested`` is None without kube-state-metrics."""
+    """What the server counted for one span; ``requested`` is None without kube-state-metrics.
+
+    ``exporter_minutes`` are those in which any card was seen, ``card_minutes`` the cards seen in
+    each of them, added up, whoever held them.
+    """
 
     span: Span
     held: tuple[DeviceMinutes, ...]
@@ -73,6 +83,7 @@ class SpanFacts:
     measured: tuple[DeviceMinutes, ...]
     requested: tuple[RequestedMinutes, ...] | None
     exporter_minutes: float
+    card_minutes: float = 0.0
     warnings: tuple[str, ...] = ()
 
 
@@ -114,19 +125,21 @@ class PodHours:
 class Ledger:
     """The whole account of a window.
 
-    ``coverage`` is the share of minutes, 0..1, in which the exporter was seen at all. ``source``
-    says which of the two witnesses spoke. ``requested_hours`` and ``seen_hours`` are each one's
-    own total (None for requests without kube-state-metrics).
+    ``exporter_coverage`` is the share of minutes, 0..1, in which the exporter was seen at all.
+    ``card_hours`` are the hours of all cards of the cluster that it saw, held or not.
+    ``requested_hours`` and ``seen_hours`` are each witness's own total (None for requests without
+    kube-state-metrics).
     """
 
     window: Window
     total: Hours
     pods: tuple[PodHours, ...]
     days: tuple[tuple[Span, Hours], ...]
-    coverage: float
+    exporter_coverage: float
     requested_hours: float | None
     seen_hours: float
     policy: Policy
+    card_hours: float = 0.0
     unreadable: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -134,6 +147,18 @@ class Ledger:
     def source(self) -> str:
         """Name the witnesses: DCGM, and requests when kube-state-metrics is there."""
         return "DCGM" if self.requested_hours is None else "DCGM and kube-state-metrics"
+
+    @property
+    def coverage(self) -> float:
+        """How much of the account was measured, 0..1: the smaller of two shares.
+
+        One is that of held hours with a measurement (one node's exporter was down), the other that
+        of minutes with any exporter (without requests nothing held is known then).
+        """
+        if not self.total.held:
+            return self.exporter_coverage
+        measured = (self.total.busy + self.total.idle) / self.total.held
+        return min(self.exporter_coverage, measured)
 
     @property
     def witnesses_differ(self) -> bool:
@@ -189,7 +214,8 @@ def ledger(window: Window, facts: Iterable[SpanFacts], policy: Policy = "max") -
         total=sum(pods.values(), Hours()),
         pods=_largest_first(pods, models),
         days=tuple(days),
-        coverage=sum(span.exporter_minutes for span in spans) / minutes if minutes else 0.0,
+        exporter_coverage=min(1.0, sum(s.exporter_minutes for s in spans) / (minutes or 1)),
+        card_hours=sum(span.card_minutes for span in spans) / 60,
         requested_hours=_requested_hours(spans, accounts),
         seen_hours=sum(sum(account.held.values()) for account in accounts) / 60,
         policy=policy,

@@ -57,33 +57,38 @@ class Span:
         return f"[{promql.duration(self.end - self.start)}:{promql.duration(STEP)}]"
 
 
-def detect_exported() -> str:
+Namespaces = tuple[str, ...] | None
+"""The namespaces that are asked about; None is every one, an empty tuple none."""
+
+
+def detect_exported(span: Span) -> str:
     """Count DCGM series whose workload labels were renamed by the scrape."""
-    return f'count({PRESENCE}{{exported_namespace!=""}})'
+    seen = promql.duration(span.end - span.start)
+    return f'count(last_over_time({PRESENCE}{{exported_namespace!=""}}[{seen}]))'
 
 
-def held(span: Span, namespaces: tuple[str, ...], labels: Labels) -> str:
+def held(span: Span, namespaces: Namespaces, labels: Labels) -> str:
     """Card-minutes by device and pod: 1 a minute, divided by the pods that share the card."""
     chosen = _matcher(namespaces, labels)
     mine = _present(PRESENCE, chosen, labels)
     return _summed(f"{mine} {_shared_by(labels)}", span)
 
 
-def busy(span: Span, namespaces: tuple[str, ...], labels: Labels) -> str:
+def busy(span: Span, namespaces: Namespaces, labels: Labels) -> str:
     """Busy card-minutes by device and pod: utilisation 0..1 a minute, divided as ``held``."""
     chosen = _matcher(namespaces, labels)
     return _summed(f"({_ratio(chosen, labels)}) {_shared_by(labels)}", span)
 
 
-def measured(span: Span, namespaces: tuple[str, ...], labels: Labels) -> str:
+def measured(span: Span, namespaces: Namespaces, labels: Labels) -> str:
     """Card-minutes for which there is a utilisation at all, by device and pod."""
     chosen = _matcher(namespaces, labels)
     return _summed(f"(({_ratio(chosen, labels)}) * 0 + 1) {_shared_by(labels)}", span)
 
 
-def requested(span: Span, namespaces: tuple[str, ...]) -> str:
+def requested(span: Span, namespaces: Namespaces) -> str:
     """Minutes times requested devices by namespace, pod and resource, of Running pods (KSM)."""
-    chosen = promql.one_of("namespace", namespaces)
+    chosen = _matcher(namespaces, Labels())
     gpus = f'{REQUESTS}{{resource=~"nvidia_com_.+",node!="",{chosen}}}'
     asked = f"max by (namespace,pod,container,resource) ({gpus})"
     running = f'max by (namespace,pod) (kube_pod_status_phase{{phase="Running",{chosen}}} == 1)'
@@ -96,7 +101,19 @@ def exporter_minutes(span: Span) -> str:
     return f"count_over_time((count(present_over_time({PRESENCE}[{INSIDE}]))){span.subquery})"
 
 
-def _matcher(namespaces: tuple[str, ...], labels: Labels) -> str:
+def card_minutes(span: Span) -> str:
+    """Cards seen in each minute, added up, whoever held them; slices count as their one card."""
+    return _summed(f"count(count by (UUID) (present_over_time({PRESENCE}[{INSIDE}])))", span)
+
+
+def requests_known(span: Span) -> str:
+    """Tell whether kube-state-metrics was there at all."""
+    return f"count(last_over_time({REQUESTS}[{promql.duration(span.end - span.start)}]))"
+
+
+def _matcher(namespaces: Namespaces, labels: Labels) -> str:
+    if namespaces is None:
+        return f'{labels.namespace}!=""'
     return promql.one_of(labels.namespace, namespaces)
 
 
@@ -109,14 +126,25 @@ def _present(metric: str, chosen: str, labels: Labels) -> str:
 
 
 def _ratio(chosen: str, labels: Labels) -> str:
-    """Utilisation 0..1: GPU_UTIL, or the engine's activity where there is none (MIG).
+    """Utilisation 0..1: the larger of GPU_UTIL and the engine's activity, so none is idle by one.
 
-    Values above the maximum are known exporter faults (DCGM #199) and count as not measured.
+    On MIG there is no GPU_UTIL (dcgm-exporter #105), and the engine's activity can be stuck at 0
+    (#662). Values above the maximum are known faults (DCGM #199) and count as not measured.
     """
     keys = _keys(labels)
     util = f"max by ({keys}) (avg_over_time({UTIL}{{{chosen}}}[{INSIDE}]) <= 100) / 100"
     engine = f"max by ({keys}) (avg_over_time({ENGINE}{{{chosen}}}[{INSIDE}]) <= 1)"
-    return f"{util} or {engine}"
+    return f"(({util} > {engine}) or {engine} or {util}) {_unless_blind(labels)}"
+
+
+def _unless_blind(labels: Labels) -> str:
+    """Leave out shared cards that are busy while each of their pods reads 0.
+
+    Per-process values are all 0 when the exporter can't map processes to pods (no hostPID).
+    """
+    device = f'avg_over_time({UTIL}{{{labels.namespace}=""}}[{INSIDE}]) > 5'
+    pods = f'avg_over_time({UTIL}{{{labels.namespace}!=""}}[{INSIDE}])'
+    return f"unless on (UUID) (({device}) unless on (UUID) ({pods} > 0))"
 
 
 def _shared_by(labels: Labels) -> str:
