@@ -102,7 +102,7 @@ def _live(view: View, move: Move) -> Page:
 
 def _due(view: View, move: Move) -> Page:
     said: Line = (Bold("The agreed time is over"), *_at(move), ". It is not taken back by itself: ")
-    back = f"ask for {amount(move.old or None)} again when you are done. "
+    back = f"ask for {amount(view.request.draft.old)} again when you are done. "
     return Page((*said, back, *_asked(view)))
 
 
