@@ -9,6 +9,8 @@ from typing import Any
 from bot.settings import Settings
 from bot.world import LiveWorld, no_meter
 from capacity.kueue import ClusterConfig, ClusterReader
+from capacity.meter import Meter
+from capacity.prometheus import PrometheusReader
 from commands.command import Asker
 from commands.page import Page
 from commands.parse import parse
@@ -40,7 +42,17 @@ def read_side(settings: Settings, now: Now = utc_now) -> Sources:
     """Make what questions are answered from; nothing is read before the reader is started."""
     repository = Repository(Path(settings.repository or "."), base=settings.repository_branch)
     reader = ClusterReader(cluster_config(settings), now)
-    return Sources(reader, repository, LiveWorld(now, reader, repository, no_meter))
+    world = LiveWorld(now, reader, repository, _meter(settings, now))
+    return Sources(reader, repository, world)
+
+
+def _meter(settings: Settings, now: Now) -> Callable[[], Meter]:
+    if not settings.prometheus_url:
+        return no_meter
+    token = settings.prometheus_token
+    secret = token.get_secret_value() if token else ""
+    meter = Meter(PrometheusReader(settings.prometheus_url, token=secret, now=now), now)
+    return lambda: meter
 
 
 def cluster_config(settings: Settings) -> ClusterConfig:

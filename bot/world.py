@@ -8,9 +8,11 @@ import structlog
 
 from capacity.errors import SourceDown
 from capacity.model import Fleet
+from gitops import prices
 from gitops.book import read_book
 from gitops.people import People
 from gitops.ports import Source
+from gitops.prices import Prices
 
 log = structlog.get_logger(__name__)
 
@@ -60,6 +62,14 @@ class LiveWorld:
         except SourceDown as down:
             log.warning("people as last read", why=down.detail or down.sentence)
         return self._people
+
+    def prices(self) -> Prices | None:
+        """Return what a GPU-hour costs, as the repository's tip says."""
+        try:
+            return prices.parse(self._source.read(prices.PATH, self._source.head()))
+        except SourceDown as down:
+            log.warning("prices unreadable", why=down.detail or down.sentence)
+            return Prices(problems=("the repository can't be read",))
 
     def pending_order(self, cluster_queue: str) -> tuple[str, ...] | None:
         return self._reader.pending_order(cluster_queue)

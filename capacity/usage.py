@@ -9,8 +9,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 from capacity.mig import Policy, weight
 from capacity.usage_queries import Span
@@ -23,11 +24,11 @@ dynamic resource allocation, or pods around the queue."""
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """[start, end), aware UTC, on whole minutes; ``zone`` is whose midnights part its days."""
+    """[start, end), aware UTC, on whole minutes; the IANA ``zone``'s midnights part its days."""
 
     start: datetime
     end: datetime
-    zone: tzinfo = UTC
+    zone: str = "UTC"
 
     @property
     def hours(self) -> float:
@@ -40,10 +41,10 @@ class Window:
         return tuple(Span(start, end) for start, end in pairwise(cuts) if start < end)
 
     def _midnights(self) -> list[datetime]:
-        first = self.start.astimezone(self.zone).date()
-        last = self.end.astimezone(self.zone).date()
+        zone = ZoneInfo(self.zone)
+        first, last = self.start.astimezone(zone).date(), self.end.astimezone(zone).date()
         days = (first + timedelta(days=n) for n in range(1, (last - first).days + 1))
-        found = (datetime(d.year, d.month, d.day, tzinfo=self.zone).astimezone(UTC) for d in days)
+        found = (datetime(d.year, d.month, d.day, tzinfo=zone).astimezone(UTC) for d in days)
         return [moment for moment in found if self.start < moment < self.end]
 
 

@@ -3,9 +3,9 @@
 Each query counts, minute by minute on the absolute minute grid, whether a sample lies in the
 minute before: ``present_over_time`` over just under a minute ignores the five-minute look-back
 (which would lengthen every pod without a stale marker) and gives the same on Prometheus 2 (closed
-ranges) and 3 (left-open). ``max by`` the device first makes replicas of Prometheus and restarts of the exporter
-count once. The query is evaluated a millisecond after the end, off the grid, so that ``[start,
-end)`` has exactly its number of minutes.
+ranges) and 3 (left-open). ``max by`` the device first makes replicas of Prometheus and restarts of
+the exporter count once. The query is evaluated a millisecond after the end, off the grid, so that
+``[start, end)`` has exactly its number of minutes.
 """
 
 from dataclasses import dataclass

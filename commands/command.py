@@ -14,6 +14,7 @@ from capacity.errors import Gap
 from capacity.model import Fleet
 from commands.page import Page
 from gitops.people import People
+from gitops.prices import Prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,11 @@ class World(Protocol):
         ...
 
     def meter(self) -> Any:
-        """The GPU meter (``commands.usage.Meter``); raises SourceDown when Prometheus is down."""
+        """The GPU meter (``commands.usage_data.Meter``); its queries raise SourceDown."""
+        ...
+
+    def prices(self) -> Prices | None:
+        """What a GPU-hour costs, by the GitOps repository; None when it doesn't say."""
         ...
 
 

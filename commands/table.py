@@ -6,7 +6,7 @@
 from typing import Any
 
 from capacity.errors import UsageError
-from commands import fit, queue, quota, request, why
+from commands import fit, queue, quota, request, usage, why
 from commands import help as help_
 from commands.command import Answer, Ask, Command, World
 from commands.page import Page
@@ -16,6 +16,7 @@ _QUESTIONS: tuple[Command, ...] = (
     queue.COMMAND,
     why.COMMAND,
     fit.COMMAND,
+    usage.COMMAND,
     request.COMMAND,
 )
 COMMANDS: tuple[Command, ...] = (*_QUESTIONS, help_.command_of(_QUESTIONS))

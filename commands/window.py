@@ -68,12 +68,12 @@ def parse(words: Sequence[str], now: datetime, zone: str = "UTC") -> Period:
     rolling = _ROLLING.fullmatch(said)
     place = ZoneInfo(zone)
     if rolling:
-        return _checked(_rolled(int(rolling[1]), rolling[2][0], end, place), said)
+        return _checked(_rolled(int(rolling[1]), rolling[2][0], end, zone), said)
     today = now.astimezone(place).date()
     return _checked(_clipped(_calendar(said, today), end, place), said)
 
 
-def _rolled(amount: int, unit: str, end: datetime, zone: ZoneInfo) -> Period:
+def _rolled(amount: int, unit: str, end: datetime, zone: str) -> Period:
     length = amount * _UNITS[unit]
     name = {"h": "hour", "d": "day", "w": "week"}[unit]
     words = f"{amount} {name}{'' if amount == 1 else 's'}"
@@ -94,9 +94,9 @@ def _clipped(days: _Days, now: datetime, zone: ZoneInfo) -> Period:
         before_end = min(start, before + (end - start))
     return Period(
         days.words,
-        Window(start, end, zone),
+        Window(start, end, zone.key),
         days.before_words,
-        Window(before, before_end, zone),
+        Window(before, before_end, zone.key),
     )
 
 

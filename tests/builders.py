@@ -33,6 +33,7 @@ from capacity.model import (
 )
 from commands.command import Asker
 from gitops.people import People, PersonEntry, Team
+from gitops.prices import Prices
 
 NOW = datetime(2026, 12, 1, 14, 3, 14, tzinfo=UTC)
 AS_OF = datetime(2026, 12, 1, 14, 3, 12, tzinfo=UTC)
@@ -366,6 +367,8 @@ class FakeWorld:
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     down: SourceDown | None = None
     at: datetime = NOW
+    the_meter: Any = None
+    the_prices: Prices | None = None
 
     def now(self) -> datetime:
         return self.at
@@ -382,4 +385,9 @@ class FakeWorld:
         return self.orders.get(cluster_queue)
 
     def meter(self) -> Any:
-        raise SourceDown("Prometheus", None)
+        if self.the_meter is None:
+            raise SourceDown("Prometheus", None)
+        return self.the_meter
+
+    def prices(self) -> Prices | None:
+        return self.the_prices
