@@ -8,6 +8,7 @@ import secrets
 import shutil
 import signal
 import socket
+import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -163,9 +164,8 @@ def play(
     keep: Path | None = None,
     speed: float = SPEED,
     external: External | None = None,
-    say: Callable[[str], None] = print,
 ) -> None:
-    """Run a playground until it is told to end (Ctrl-C, SIGTERM), and say its one address.
+    """Run a playground until it is told to end (Ctrl-C, SIGTERM), and print its one address.
 
     ``keep`` is a folder that outlives it; without one everything starts fresh and is deleted.
     """
@@ -177,7 +177,8 @@ def play(
     playground = Playground(folder, port=wanted, speed=speed, external=external)
     try:
         playground.start()
-        say(f"Gpubot's playground is at {playground.url}  (Ctrl-C ends it)")
+        sys.stdout.write(f"Gpubot's playground is at {playground.url}  (Ctrl-C ends it)\n")
+        sys.stdout.flush()
         ended.wait()
     finally:
         playground.stop()

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
+from bot.playground.fake_slack.validate_blocks import check_message_blocks
+from bot.playground.fake_slack.validate_views import check_view
 from bot.playground.play import Playground
+from tests.playground.gallery import MESSAGE, MODAL
 
 pytestmark = pytest.mark.chromium
 DESKTOP, PHONE = (1440, 900), (390, 844)
@@ -205,6 +208,43 @@ def test_what_people_write_is_never_markup(
     page.get_by_text("<b>").wait_for()
     assert page.locator("#chat img").count() == 0
     assert page.locator("#chat .message a").count() == 0
+
+
+def test_every_block_and_field_is_drawn_and_works(
+    opened: Callable[..., Any], picture: Callable[[Any, str], None], playground: Playground
+) -> None:
+    slack = playground.slack
+    check_message_blocks(MESSAGE)
+    check_view(MODAL, "modal")
+    playground.serving.call(
+        lambda: slack.workspace.post("C0RESEARCH", "U0GPUBOT", "gallery", MESSAGE)
+    )
+    page = opened((1440, 1300))
+    page.get_by_role("heading", name="A header").wait_for()
+    picture(page, "gallery-message")
+    assert page.get_by_role("columnheader").all_inner_texts() == ["queue", "own"]
+    assert page.get_by_text("Image: a picture elsewhere").is_visible()
+    page.get_by_role("button", name="Take", exact=True).click()
+    page.get_by_role("heading", name="Are you sure?").wait_for()
+    picture(page, "gallery-confirm")
+    page.get_by_role("button", name="Leave them").click()
+    assert page.get_by_role("heading", name="Are you sure?").count() == 0
+
+    playground.serving.call(lambda: slack.workspace.views.open("U0ANA", MODAL))
+    playground.serving.call(lambda: slack.workspace.changed("views"))
+    page.get_by_label("Words").fill("hello")
+    page.get_by_label("Drink").select_option("coffee")
+    page.get_by_label("Foods").select_option(["cake", "pie"])
+    page.get_by_label("Large").check()
+    page.get_by_label("Sugar").check()
+    page.get_by_label("Who").select_option("U0LI")
+    picture(page, "gallery-modal")
+    view = slack.workspace.views.top("U0ANA")
+    page.wait_for_timeout(600)
+    assert view is not None
+    values = {block: next(iter(fields.values())) for block, fields in view.values.items()}
+    expected = {"words": "hello", "drink": "coffee", "foods": ["cake", "pie"], "size": "large"}
+    assert values | expected | {"extras": ["sugar"], "who": "U0LI", "hour": "09:30"} == values
 
 
 def test_time_can_be_stopped_and_sped_up(

@@ -3,12 +3,17 @@
 The real bot, the in-memory cluster and a local repository; only the browser is missing here.
 """
 
+import re
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from bot.playground.cluster import PlaygroundCluster
 from bot.playground.fake_slack.messages import Message
@@ -150,6 +155,18 @@ def test_the_same_page_stands_on_a_cluster_that_runs_elsewhere(tmp_path: Path) -
     finally:
         running.stop()
         elsewhere.stop()
+
+
+def test_the_command_prints_one_address_and_ends_cleanly() -> None:
+    command = [sys.executable, "-m", "bot", "play", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        said = running.stdout.readline()
+        [address] = re.findall(r"http://127\.0\.0\.1:\d+", said)
+        assert "Gpubot playground" in requests.get(address, timeout=5).text
+        running.send_signal(signal.SIGINT)
+        assert running.wait(15) == 0
+        assert running.stdout.read() == ""
 
 
 def _look(world: World) -> dict[str, Any]:

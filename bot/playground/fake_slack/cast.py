@@ -7,7 +7,7 @@ USERS = (
     User("U0LI", "li", "Li Wei", "owner of serving, lends", "Europe/Berlin", 3600),
     User("U0KIM", "kim", "Kim Larsen", "platform admin", "Europe/Prague", 3600, admin=True),
     User("U0VERA", "vera", "Vera Novak", "owner of vision", "America/New_York", -18000),
-    User("U0RAE", "rae", "Rae Cohen", "owner of research", "Europe/Stockholm", 3600),
+    User("U0RAE", "rae", "Rae Cohen", "owner of research", "Europe/Stockholm", locale="sv-SE"),
     User("U0OTTO", "otto", "Otto Brandt", "outsider, in no team", "Europe/Vienna", 3600),
     User("U0TOM", "tom", "Tom Okafor", "owner of serving", "Africa/Lagos", 3600),
     User("U0PAT", "pat", "Pat Singh", "platform admin", "Europe/Paris", 3600),

@@ -17,7 +17,7 @@ export function unescape(text) {
 
 /** Render mrkdwn as block-level elements: lines, quotes and fenced code. */
 export function mrkdwn(text) {
-  return text.split(/```\n?([\s\S]*?)\n?```/).flatMap((part, index) => {
+  return text.split(/\n?```\n?([\s\S]*?)\n?```\n?/).flatMap((part, index) => {
     if (index % 2) return h("pre", { class: "code" }, unescape(part));
     return part ? paragraphs(part) : [];
   });
