@@ -27,7 +27,7 @@ from gitops.ports import View
 log = structlog.get_logger(__name__)
 BATCH = 200
 AT_ONCE = 4
-FIRST_WAIT, LONGEST_WAIT = 1.0, 300.0
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 # The message is not there any more, or Slack lets nobody change it: the card is posted anew.
 GONE = {
     "message_not_found",
