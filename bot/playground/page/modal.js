@@ -19,6 +19,11 @@ export function drawModal(dialog) {
   if (shown?.id !== view.id) build(dialog, view);
   update(dialog, view);
   if (!dialog.open) dialog.showModal();
+  const first = shown.body.querySelector("input, select, textarea");
+  if (first && !shown.entered) {
+    shown.entered = true;
+    first.focus();
+  }
 }
 
 function build(dialog, view) {
@@ -40,7 +45,7 @@ function build(dialog, view) {
   dialog.onkeydown = (event) => {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) form.requestSubmit();
   };
-  shown = { id: view.id, title, body, send, leave, busy: false };
+  shown = { id: view.id, title, body, send, leave, busy: false, entered: false };
 }
 
 function update(dialog, view) {
