@@ -110,7 +110,7 @@ def chart(answer: UsageAnswer) -> Chart:
     assert answer.ledger is not None
     days, zone = answer.ledger.days, answer.ledger.window.zone
     return Chart(
-        title=f"GPU-hours of {answer.whose.name} by day",
+        title=f"{answer.whose.name}: GPU-hours by day",
         labels=tuple(say.day(span, zone) for span, _ in days),
         series=tuple((name, tuple(getattr(h, name) for _, h in days)) for name in say.NAMES),
         unit="GPU-hours",
@@ -156,7 +156,8 @@ def _notices(answer: UsageAnswer) -> tuple[Line, ...]:
     if answer.price_problems:
         told.append(f"No cost: gpubot/prices.yaml can't be read ({answer.price_problems[0]}).")
     if answer.cost is not None and answer.cost.unpriced >= 0.05:
-        told.append(f"{say.hours(answer.cost.unpriced)} h are on cards without a price.")
+        hours = say.hours(answer.cost.unpriced)
+        told.append(f"{hours} h have no price: their card is not in prices.yaml, or wasn't seen.")
     return tuple((words,) for words in told)
 
 

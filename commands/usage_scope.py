@@ -45,7 +45,7 @@ def whose(ask: Ask, fleet: Fleet | None, people: People) -> Whose:
     UnknownName and UsageError as ``commands.scope``; without a cluster only teams are known.
     """
     if ask.args and ask.args[0].casefold() in EVERYBODY:
-        return Whose("the cluster", None, tuple(fleet.cluster_queues) if fleet else ())
+        return Whose("The cluster", None, tuple(fleet.cluster_queues) if fleet else ())
     if fleet is None:
         return _of_team(_team(ask, people))
     scope = find(ask.args[0], fleet, people) if ask.args else scope_of(ask, fleet, people)

@@ -25,6 +25,7 @@ from bot.playground.fake_slack.app import SlackApp, from_manifest
 from bot.playground.fake_slack.people import TEAM
 from bot.playground.fake_slack.server import FakeSlack
 from bot.playground.loop import LoopThread
+from bot.playground.metrics import MetricsServer
 from bot.playground.page_server import PageServer, World
 from bot.playground.seeding import make_repository, manifests
 from bot.playground.serving import LOOPBACK, Serving
@@ -76,6 +77,7 @@ class Playground:
         self.repository = Repository(self.repository_path)
         self.forge = LocalForge(self.repository_path)
         self.cluster = None if external else self._own_cluster(speed)
+        self.metrics = MetricsServer(self.cluster) if self.cluster else None
         self.slack = FakeSlack(app=slack_app(), rate_scale=rate_scale)
         self.page = PageServer(self.slack)
         self.serving = Serving(self.page.application(), port)
@@ -95,6 +97,9 @@ class Playground:
             if self.cluster is not None:
                 self.cluster.start()
                 undo.callback(self.cluster.stop)
+            if self.metrics is not None:
+                self.metrics.start()
+                undo.callback(self.metrics.stop)
             self.serving.start()
             undo.callback(self.serving.stop)
             self.slack.at(self.serving.url)
@@ -120,7 +125,6 @@ class Playground:
         return PlaygroundCluster(manifests=manifests(self.repository), speed=speed)
 
     def _make_bot(self, now: Callable[[], datetime]) -> App:
-        external = self._external
         return for_playground(
             slack_url=self.slack.api_url,
             bot_token=self.slack.app.bot_token,
@@ -131,7 +135,7 @@ class Playground:
             repository=self.repository_path,
             database=self._folder / "gpubot.db",
             now=now,
-            prometheus_url=external.prometheus_url if external else "",
+            prometheus_url=self._prometheus_url(),
             pull_url=f"{self.url}/pulls/{{number}}",
         )
 
@@ -140,6 +144,11 @@ class Playground:
             return self._external.cluster
         assert self.cluster is not None
         return self.cluster.config()
+
+    def _prometheus_url(self) -> str:
+        if self._external is not None:
+            return self._external.prometheus_url
+        return self.metrics.url if self.metrics else ""
 
     def _world(self, app: App) -> World:
         if self.cluster is not None:
