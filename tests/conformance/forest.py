@@ -19,6 +19,7 @@ FLAVORS = ("f0", "f1", "f2")
 GPU = "example.com/gpu"
 CPU = "cpu"
 LARGE = (1_000_000, 10**15, UNLIMITED)
+SMALL = (0, 5)
 
 
 @dataclass
@@ -37,24 +38,27 @@ class RandomTree:
         return total
 
 
-def amount(rng: random.Random, resource: str) -> int:
+def amount(rng: random.Random, resource: str, odd: tuple[int, ...]) -> int:
     size = rng.choice((0, rng.randint(1, 20), rng.randint(1, 20), rng.randint(1, 20), None))
     if size is None:
-        return rng.choice(LARGE)
+        return rng.choice(odd)
     return size * (500 if resource == CPU else 1)
 
 
-def limit(rng: random.Random, resource: str) -> int | None:
-    return rng.choice((None, None, 0, amount(rng, resource)))
+def limit(rng: random.Random, resource: str, odd: tuple[int, ...]) -> int | None:
+    return rng.choice((None, None, 0, amount(rng, resource, odd)))
 
 
-def quota(rng: random.Random, resource: str, *, limits: bool = True) -> Quota:
+def quota(rng: random.Random, resource: str, odd: tuple[int, ...], *, limits: bool) -> Quota:
+    nominal = amount(rng, resource, odd)
     if not limits:
-        return Quota(amount(rng, resource))
-    return Quota(amount(rng, resource), limit(rng, resource), limit(rng, resource))
+        return Quota(nominal)
+    return Quota(nominal, limit(rng, resource, odd), limit(rng, resource, odd))
 
 
-def resource_groups(rng: random.Random, *, limits: bool, some: bool) -> tuple[ResourceGroup, ...]:
+def resource_groups(
+    rng: random.Random, odd: tuple[int, ...], *, limits: bool, some: bool
+) -> tuple[ResourceGroup, ...]:
     flavors = rng.sample(FLAVORS, rng.randint(0 if some else 1, len(FLAVORS)))
     resources = (GPU, CPU) if rng.random() < 0.3 else (GPU,)
     if not flavors:
@@ -63,7 +67,7 @@ def resource_groups(rng: random.Random, *, limits: bool, some: bool) -> tuple[Re
         ResourceGroup(
             resources,
             tuple(
-                FlavorQuotas(name, {r: quota(rng, r, limits=limits) for r in resources})
+                FlavorQuotas(name, {r: quota(rng, r, odd, limits=limits) for r in resources})
                 for name in flavors
             ),
         ),
@@ -74,8 +78,15 @@ def weight(rng: random.Random) -> Decimal:
     return Decimal(rng.choice(("0", "0.5", "1", "1", "1", "2", "3", "0.3")))
 
 
-def random_tree(seed: int, prefix: str, most_queues: int = 30) -> RandomTree:
-    """Up to four levels: three of cohorts, some of them without an object, and the queues."""
+def random_tree(
+    seed: int, prefix: str, most_queues: int = 30, *, crowded: bool = False
+) -> RandomTree:
+    """Up to four levels: three of cohorts, some of them without an object, and the queues.
+
+    A crowded tree has no huge quotas and more, smaller holders.
+    """
+    odd = SMALL if crowded else LARGE
+    holders = (1, 2, 3) if crowded else (0, 0, 1, 1, 2)
     rng = random.Random(seed)
     tree = RandomTree()
     names = [f"{prefix}-c{at}" for at in range(rng.randint(0, 6))]
@@ -85,22 +96,25 @@ def random_tree(seed: int, prefix: str, most_queues: int = 30) -> RandomTree:
         parent = rng.choice([None, *above]) if above else None
         depth[name] = depth[parent] + 1 if parent else 0
         if parent or rng.random() < 0.8:
-            groups = resource_groups(rng, limits=parent is not None, some=True)
+            groups = resource_groups(rng, odd, limits=parent is not None, some=True)
             tree.cohorts.append(Cohort(name, parent, groups, fair_weight=weight(rng)))
     for at in range(min(most_queues, int(rng.expovariate(1 / 7)) + 1)):
         home = rng.choice(names) if names and rng.random() < 0.9 else None
-        groups = resource_groups(rng, limits=home is not None, some=False)
+        groups = resource_groups(rng, odd, limits=home is not None, some=False)
         name = f"{prefix}-q{at}"
         tree.queues.append(ClusterQueue(name, home, groups, fair_weight=weight(rng)))
-        tree.held[name] = [held(rng, groups) for _ in range(rng.choice((0, 0, 1, 1, 2)))]
+        most = 12 if crowded else 30
+        tree.held[name] = [held(rng, groups, most) for _ in range(rng.choice(holders))]
     return tree
 
 
-def held(rng: random.Random, groups: tuple[ResourceGroup, ...]) -> dict[FlavorResource, int]:
+def held(
+    rng: random.Random, groups: tuple[ResourceGroup, ...], most: int
+) -> dict[FlavorResource, int]:
     """One workload's quota: one flavor for all resources of the group."""
     (group,) = groups
     flavor = rng.choice(group.flavors).name
     found: Mapping[str, int] = {
-        r: rng.randint(1, 30) * (500 if r == CPU else 1) for r in group.covered_resources
+        r: rng.randint(1, most) * (500 if r == CPU else 1) for r in group.covered_resources
     }
     return {FlavorResource(flavor, r): n for r, n in found.items()}

@@ -181,7 +181,7 @@ class Live:
     def patch_status(self, name: str, status: Manifest) -> None:
         self.api.patch(f"{_path('Workload')}/{name}/status", {"status": status})
 
-    def hold_all(self, holders: Iterable[Holder], at: str) -> None:
+    def hold_all(self, holders: Iterable[Holder], at: str | Mapping[str, str]) -> None:
         """Give workloads their quota once Kueue has said that their LocalQueue doesn't exist.
 
         Kueue writes that into the same conditions, so both at once could undo each other.
@@ -193,7 +193,8 @@ class Live:
             return all(seen[name].condition("QuotaReserved") for name, _, _ in known)
 
         eventually(all_seen, "Kueue to see the holders", 60)
-        self.each(lambda holder: self.hold(*holder, at), known)
+        times = dict.fromkeys((name for name, _, _ in known), at) if isinstance(at, str) else at
+        self.each(lambda holder: self.hold(*holder, times[holder[0]]), known)
 
     def hold(self, name: str, queue: str, held: Mapping[str, tuple[str, str]], at: str) -> None:
         """Give a workload of one pod its quota by hand: {resource: (flavor, text)}."""
