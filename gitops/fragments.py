@@ -31,13 +31,16 @@ KUEUE = frozenset(
     )
 )
 NVIDIA = frozenset({"ClusterPolicy", "NVIDIADriver"})
-_WORDS = re.compile(
-    rb"kueue\.x-k8s\.io/v|nominalQuota|resourceGroups|nvidia\.com/v1|mig-configs|timeSlicing|"
-    rb"clusterQueues|localQueues|resourceFlavors|kustomize\.config\.k8s\.io|/spec/|"
-    rb"(?m:^driver:|^(?:resources|bases|components|patches)\w*:)"
+_WORDS = (
+    r"kueue\.x-k8s\.io/v|nominalQuota|resourceGroups|nvidia\.com/v1|mig-configs|timeSlicing|"
+    r"clusterQueues|localQueues|resourceFlavors|kustomize\.config\.k8s\.io|/spec/|"
+    r"(?m:^driver:|^(?:resources|bases|components|patches)\w*:)"
 )
+_IN_FILE = re.compile(_WORDS.encode())
+_IN_DOCUMENT = re.compile(_WORDS)
 _INNER = re.compile(
-    r"nominalQuota|resourceGroups|kueue\.x-k8s|nvidia|mig-configs|timeSlicing|\bop\b"
+    r"(?m)nominalQuota|resourceGroups|kueue\.x-k8s\.io/v|nvidia\.com/v1|mig-configs|timeSlicing|"
+    r"kind: *(?:ClusterQueue|Cohort|ClusterPolicy|NVIDIADriver)\b|^\s*-\s+op:|\"op\"\s*:"
 )
 _GENERATED = re.compile(
     r"do not edit|auto-?generated|generated (?:by|from)|code generated", re.IGNORECASE
@@ -81,12 +84,12 @@ NOTHING = Facts()
 
 def scan(data: bytes) -> Facts:
     """Find everything of capacity policy in a file; a file about something else is NOTHING."""
-    if not _WORDS.search(data):
+    if not _IN_FILE.search(data):
         return NOTHING
     try:
         text = read("", data)
         scanner = _Scanner(View(text))
-        for root in pieces(scanner.view):
+        for root in pieces(scanner.view, _IN_DOCUMENT):
             scanner.document(root)
     except Refused as refusal:
         return Facts(unreadable=refusal.sentence)

@@ -8,7 +8,7 @@ so that every offset in the masked text is the same offset in the file.
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,8 +18,11 @@ BOM = b"\xef\xbb\xbf"
 BREAK = re.compile(r"\r\n|\n|\r")
 RARE_BREAKS = "\x85\u2028\u2029"
 EXPRESSION = re.compile(
-    r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|[$%]\{(?:[^{}\n]|\{[^{}\n]*\})*\}", re.DOTALL
+    r"\{\{(?:(?!\{\{).)*?\}\}|\{%(?:(?!\{%).)*?%\}|\{#.*?#\}|"
+    r"[$%]\{(?:[^{}\n]|\{[^{}\n]*\})*\}",
+    re.DOTALL,
 )
+_MARKS = ("{{", "${", "%{", "{%", "{#")
 _COMMENT = re.compile(r"\{\{-?\s*/\*|\{#")
 _NOT_BREAK = re.compile(r"[^\r\n]")
 _CONTROL_LINE = re.compile(r"(?:^|(?<=[\r\n]))([ \t]*)(\0[\0 \t]*(?:#[^\r\n]*)?)(?=[\r\n]|\Z)")
@@ -40,22 +43,31 @@ class Text:
 
     def line(self, offset: int) -> int:
         """Return the file's line number of an offset, counted from 1 as editors and forges do."""
-        return self.first_line + sum(1 for _ in BREAK.finditer(self.text, 0, offset))
+        return self.first_line + bisect_right(self._breaks, offset)
 
     def place(self, offset: int) -> str:
         """Return ``path:line`` of an offset, for people."""
         return f"{self.path}:{self.line(offset)}"
 
     @cached_property
+    def _breaks(self) -> list[int]:
+        return [found.end() for found in BREAK.finditer(self.text)]
+
+    @cached_property
+    def _expressions(self) -> list[re.Match[str]]:
+        if not any(mark in self.text for mark in _MARKS):
+            return []
+        return list(EXPRESSION.finditer(self.text))
+
+    @cached_property
     def templates(self) -> tuple[tuple[int, int], ...]:
         """Spans of template expressions; comments of the template language are none."""
-        found = EXPRESSION.finditer(self.text)
-        return tuple(each.span() for each in found if not _COMMENT.match(each[0]))
+        return tuple(found.span() for found in self._expressions if not _COMMENT.match(found[0]))
 
     @cached_property
     def loops(self) -> tuple[tuple[int, int], ...]:
         """Spans whose lines a template repeats (``range``, ``for``)."""
-        return tuple(_loops(self.text))
+        return tuple(_loops(self.text)) if self._expressions else ()
 
     def templated(self, start: int, end: int) -> bool:
         """Tell whether a template expression has a part in this span."""
@@ -72,7 +84,7 @@ class Text:
         Lines of nothing but expressions become comments, or blanks where a comment would end a
         block scalar. ``${ }`` alone usually parses as it stands, and is left unmasked first.
         """
-        starts = {found[0][0] for found in EXPRESSION.finditer(self.text)}
+        starts = {found[0][0] for found in self._expressions}
         if not starts:
             return (self.text,)
         masks = (_mask(self.text, "#"), _mask(self.text, " "))

@@ -132,10 +132,16 @@ class Piece:
         return self.value
 
 
-def pieces(view: View) -> Iterator[Piece]:
-    """Yield the root of every document that has one; its ``step`` is the document's number."""
-    for number, document in enumerate(view.documents):
-        if document.root is not None:
+def pieces(view: View, about: re.Pattern[str]) -> Iterator[Piece]:
+    """Yield the roots of the documents whose text is ``about`` something.
+
+    The ``step`` of a root is its document's number.
+    """
+    starts = [document.start for document in view.documents[1:]]
+    ends = (*starts, len(view.text.text))
+    for number, (document, end) in enumerate(zip(view.documents, ends, strict=False)):
+        text = view.text.text
+        if document.root is not None and about.search(text, document.start, end):
             yield _Builder(view.text).build(document, None, number)
 
 
