@@ -102,9 +102,8 @@ class Settings(BaseSettings):
     """Prometheus or a compatible store. Empty: answers about use say that it isn't configured."""
     prometheus_token: SecretStr | None = None
     """A bearer token for it."""
-    dcgm_labels: Literal["pod", "exported_pod"] = "pod"
-    """Which label of DCGM's series names the workload's pod: ``exported_pod`` when Prometheus
-    scrapes the exporter with ``honor_labels: false``."""
+    mig_weights: Literal["max", "compute", "memory"] = "max"
+    """What share of a card a MIG slice counts as: by its compute, its memory, or the larger."""
 
     # The GitOps repository
     repository: str = ""

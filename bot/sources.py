@@ -51,7 +51,8 @@ def _meter(settings: Settings, now: Now) -> Callable[[], Meter]:
         return no_meter
     token = settings.prometheus_token
     secret = token.get_secret_value() if token else ""
-    meter = Meter(PrometheusReader(settings.prometheus_url, token=secret, now=now), now)
+    prometheus = PrometheusReader(settings.prometheus_url, token=secret, now=now)
+    meter = Meter(prometheus, now, settings.mig_weights)
     return lambda: meter
 
 
