@@ -1,10 +1,10 @@
 """The running bot: its parts started and stopped in order, and whether it is ready."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import structlog
 from aiohttp import web
@@ -183,7 +183,17 @@ class App:
         watch("gpubot_outbox_moves", "Moves not told yet.", lambda: slack.outbox.pending)
         watch("gpubot_outbox_lag_seconds", "Age of the oldest of them.", slack.outbox.lag)
         watch("gpubot_cluster_age_seconds", "Age of what is known of the cluster.", self._age)
+        heard = "Time since Prometheus last answered; it is only asked when people ask."
+        watch("gpubot_prometheus_age_seconds", heard, self._prometheus_age)
 
     def _age(self) -> float:
-        seen: Any = self.backend.sources.reader.last_seen
-        return (self.backend.now() - seen).total_seconds() if seen else float("nan")
+        return self._since(self.backend.sources.reader.last_seen)
+
+    def _prometheus_age(self) -> float:
+        try:
+            return self._since(self.backend.sources.world.meter().last_seen)
+        except GpubotError:  # none is set up
+            return math.nan
+
+    def _since(self, seen: datetime | None) -> float:
+        return (self.backend.now() - seen).total_seconds() if seen else math.nan

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from bot import slack_check
 from bot.server import Check
 from bot.settings import Settings
-from bot.sources import read_side
+from bot.sources import prometheus_of, read_side, utc_now
 from bot.wiring import access
 from capacity.errors import GpubotError
 from gitops.book import read_book
@@ -20,6 +20,7 @@ def checks(settings: Settings) -> Iterator[Check]:
     except GpubotError as error:
         yield Check("slack", False, error.sentence)
     yield from _cluster(settings)
+    yield _prometheus(settings)
     yield from _repository(settings)
 
 
@@ -40,6 +41,17 @@ def _cluster(settings: Settings) -> Iterator[Check]:
         yield Check("cluster", False, f"{error.sentence} {error.detail}".strip())
     finally:
         sources.reader.stop()
+
+
+def _prometheus(settings: Settings) -> Check:
+    prometheus = prometheus_of(settings)
+    if prometheus is None:
+        return Check("prometheus", True, "not set up: answers leave out what is used")
+    try:
+        prometheus.query("vector(1)", utc_now())
+    except GpubotError as error:
+        return Check("prometheus", False, f"{error.sentence} {error.detail}".strip())
+    return Check("prometheus", True, "answers queries")
 
 
 def _repository(settings: Settings) -> Iterator[Check]:

@@ -47,13 +47,20 @@ def read_side(settings: Settings, now: Now = utc_now) -> Sources:
 
 
 def _meter(settings: Settings, now: Now) -> Callable[[], Meter]:
-    if not settings.prometheus_url:
+    prometheus = prometheus_of(settings, now)
+    if prometheus is None:
         return no_meter
-    token = settings.prometheus_token
-    secret = token.get_secret_value() if token else ""
-    prometheus = PrometheusReader(settings.prometheus_url, token=secret, now=now)
     meter = Meter(prometheus, now, settings.mig_weights)
     return lambda: meter
+
+
+def prometheus_of(settings: Settings, now: Now = utc_now) -> PrometheusReader | None:
+    """Return what queries Prometheus; None when none is set up."""
+    if not settings.prometheus_url:
+        return None
+    token = settings.prometheus_token
+    secret = token.get_secret_value() if token else ""
+    return PrometheusReader(settings.prometheus_url, token=secret, now=now)
 
 
 def cluster_config(settings: Settings) -> ClusterConfig:
