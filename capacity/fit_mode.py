@@ -117,10 +117,10 @@ def height_that_fits(node: Node, pair: FlavorResource, amount: int) -> tuple[int
     top = node
     for cohort in _above(node):
         if not borrowing_with(cohort, pair, rest):
-            return _height(cohort), cohort.parent is not None
+            return cohort.height, cohort.parent is not None
         rest = subtract(rest, local_available(cohort, pair))
         top = cohort
-    return _height(top), False
+    return top.height, False
 
 
 def may_stop_search(way: Way, rules: FlavorFungibility) -> bool:
@@ -152,8 +152,3 @@ def _above(node: Node) -> Iterator[Node]:
     while at is not None:
         yield at
         at = at.parent
-
-
-def _height(node: Node) -> int:
-    below = [_height(child) + 1 for child in node.children if child.kind == "Cohort"]
-    return max(below, default=1 if node.children else 0)

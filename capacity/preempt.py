@@ -44,6 +44,8 @@ def victims(
     ``contested`` are the pairs that don't fit without preemption. The tree isn't changed.
     """
     found = candidates(tree, reserving, asker, contested)
+    if not found:
+        return ()
     for borrowing in _attempts(tree, asker, contested, found):
         taken = _take(tree.copy(), asker, contested, found, borrowing)
         if taken:

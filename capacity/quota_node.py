@@ -56,6 +56,11 @@ class Node:
         return tuple(Node(self.tree, below) for below in self.tree.shape.children[self.number])
 
     @property
+    def height(self) -> int:
+        """The distance to the farthest leaf below it; 0 for a ClusterQueue."""
+        return self.tree.shape.heights[self.number]
+
+    @property
     def quotas(self) -> Mapping[FlavorResource, Quota]:
         """Its own quota in force, in order of preference."""
         return self.tree.quotas(self.number)

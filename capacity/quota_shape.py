@@ -18,6 +18,7 @@ class Shape:
 
     ``up`` is the parent that amounts flow to; it is ROOT for a root and for every node in or
     under a parent cycle, where nothing flows. ``parents`` is what the objects declare.
+    ``heights`` is the distance to the farthest leaf below: 0 for a ClusterQueue.
     """
 
     names: tuple[str, ...]
@@ -25,6 +26,7 @@ class Shape:
     parents: tuple[int, ...]
     up: tuple[int, ...]
     children: tuple[tuple[int, ...], ...]
+    heights: tuple[int, ...]
     cyclic: frozenset[int]
     cohort_numbers: Mapping[str, int]
     queue_numbers: Mapping[str, int]
@@ -54,6 +56,7 @@ def shape_of(queues: Mapping[str, str | None], cohorts: Mapping[str, str | None]
         parents=parents,
         up=up,
         children=_children(parents),
+        heights=_heights(parents),
         cyclic=cyclic,
         cohort_numbers=numbers,
         queue_numbers=queue_numbers,
@@ -99,3 +102,12 @@ def _children(parents: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
         if parent != ROOT:
             found[parent].append(number)
     return tuple(tuple(numbers) for numbers in found)
+
+
+def _heights(parents: tuple[int, ...]) -> tuple[int, ...]:
+    heights = [0] * len(parents)
+    for number in range(len(parents) - 1, -1, -1):
+        parent = parents[number]
+        if parent != ROOT:
+            heights[parent] = max(heights[parent], heights[number] + 1)
+    return tuple(heights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,12 @@ Manifest = dict[str, Any]
 Holder = tuple[str, str, Mapping[str, tuple[str, str]]]
 """A workload's name, the ClusterQueue that it holds quota of, and {resource: (flavor, text)}."""
 LARGEST = "9223372036854775807"
+
+
+def how_many(variable: str, *, few: int, in_ci: int) -> int:
+    """Return how much to try: what the environment says, else many in CI and few elsewhere."""
+    whole = os.environ.get("GPUBOT_REQUIRE_ALL") == "1"
+    return int(os.environ.get(variable, in_ci if whole else few))
 
 
 def flavor(name: str) -> Manifest:

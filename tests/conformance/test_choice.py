@@ -1,7 +1,6 @@
 """One waiting workload in a random tree: the flavors it gets, or the workloads it stops."""
 
 import json
-import os
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -17,11 +16,11 @@ from tests.builders import ListedWorkloads
 from tests.cluster.kueue import Kueue
 from tests.conformance import live
 from tests.conformance.forest import FLAVORS, GPU, RandomTree, random_tree
-from tests.conformance.live import Live, eventually
+from tests.conformance.live import Live, eventually, how_many
 from tests.conformance.test_trees import remove
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
-TREES = int(os.environ.get("GPUBOT_CONFORMANCE_CHOICES", "100"))
+TREES = how_many("GPUBOT_CONFORMANCE_CHOICES", few=25, in_ci=100)
 BATCH = 25
 NOW = datetime.now(UTC).replace(microsecond=0)
 SEARCH = ("MayStopSearch", "TryNextFlavor")

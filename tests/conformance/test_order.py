@@ -1,6 +1,5 @@
 """The order of pending workloads against Kueue's visibility API, on random queues."""
 
-import os
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,10 +12,10 @@ from tests.builders import ListedWorkloads, a_fleet
 from tests.cluster.kueue import Kueue
 from tests.conformance import live
 from tests.conformance.forest import GPU
-from tests.conformance.live import NAMESPACE, Live, condition, eventually
+from tests.conformance.live import NAMESPACE, Live, condition, eventually, how_many
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
-QUEUES = int(os.environ.get("GPUBOT_CONFORMANCE_QUEUES", "200"))
+QUEUES = how_many("GPUBOT_CONFORMANCE_QUEUES", few=50, in_ci=200)
 BATCH = 50
 VISIBLE = "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues"
 NOW = datetime.now(UTC).replace(microsecond=0)

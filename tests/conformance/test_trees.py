@@ -1,7 +1,6 @@
 """Random trees in the real controller: borrowed, weighted share, and single probes to the unit."""
 
 import json
-import os
 import random
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,10 +18,10 @@ from capacity.share import weighted_share
 from tests.cluster.kueue import Kueue
 from tests.conformance import live
 from tests.conformance.forest import FLAVORS, GPU, RandomTree, random_tree
-from tests.conformance.live import Live, eventually
+from tests.conformance.live import Live, eventually, how_many
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
-TREES = int(os.environ.get("GPUBOT_CONFORMANCE_TREES", "150"))
+TREES = how_many("GPUBOT_CONFORMANCE_TREES", few=25, in_ci=150)
 BATCH = 25
 NOW = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
