@@ -13,8 +13,8 @@ from functools import cached_property
 from capacity.errors import Refused, UnknownName
 from gitops.fragments import Facts, scan
 from gitops.index_effective import build
-from gitops.index_entry import Entry, Manifest, Place
-from gitops.index_fields import Wanted, field_of
+from gitops.index_entry import Entry, Manifest, Place, Wanted
+from gitops.index_fields import field_of
 from gitops.kustomize_graph import Graph
 from gitops.layout import Layout
 from gitops.manifest import look
@@ -89,6 +89,8 @@ class Index:
             entry.cluster,
             guessed=self.layout.guessed,
             through=entry.through,
+            object=(kind, entry.name),
+            wanted=wanted,
         )
 
     def with_files(self, files: Mapping[str, bytes | None]) -> "Index":

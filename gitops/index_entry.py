@@ -5,11 +5,26 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitops.fragments import Fragment
 from gitops.kustomize_graph import Chain
 from gitops.manifest import Edit, Pointer, ValueKind
+
+
+class Wanted(NamedTuple):
+    """Which field of an object is meant.
+
+    ``flavor`` and ``resource`` name a quota; for time-slicing only ``resource``, for a MIG
+    configuration its name and the profile. Other fields are dotted paths within the spec.
+    """
+
+    field: str
+    flavor: str = ""
+    resource: str = ""
+
+
+_NOTHING = Wanted("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +33,8 @@ class Place:
 
     ``held`` is the value as spelt there, None when the key is absent. ``cluster`` is "" when
     nothing says which, ``guessed`` when only folder names do. ``through`` names the program that
-    stands between the file and the cluster ("kustomize", "helm"), "" if none does.
+    stands between the file and the cluster ("kustomize", "helm"), "" if none does. ``object`` is
+    kind and name of what is meant, ``wanted`` its field.
     """
 
     path: str
@@ -30,6 +46,8 @@ class Place:
     cluster: str
     guessed: bool
     through: str = ""
+    object: tuple[str, str] = ("", "")
+    wanted: Wanted = _NOTHING
 
     def edit(self, old: str | None, new: str | None) -> Edit:
         """Return the edit from an expected old value (None: absent) to a new one (None: remove)."""

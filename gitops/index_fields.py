@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from capacity.errors import Refused, UnknownName
+from gitops.index_entry import Wanted
 from gitops.manifest import ValueKind
 from gitops.piece import Piece
 
@@ -27,18 +28,6 @@ class Field(NamedTuple):
     owner: Piece
     key: str
     kind: ValueKind
-
-
-class Wanted(NamedTuple):
-    """Which field of an object is meant.
-
-    ``flavor`` and ``resource`` name a quota; for time-slicing only ``resource``, for a MIG
-    configuration its name and the profile. Other fields are dotted paths within the spec.
-    """
-
-    field: str
-    flavor: str = ""
-    resource: str = ""
 
 
 def field_of(kind: str, whole: Piece, fields: Piece, wanted: Wanted) -> Field:

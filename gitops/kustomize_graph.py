@@ -57,6 +57,13 @@ class Graph:
             folders.append(dirname(path))
         return frozenset(steps[-1] for f in folders for steps in self._climb(f, (f,)))
 
+    def taken_by(self, folder: str) -> tuple[str, ...]:
+        """Return the files and folders that a kustomization takes in, patches included."""
+        found = self.by_folder[folder]
+        files = [patch.file for patch in found.patches if patch.file]
+        every = (*found.resources, *found.components, *files)
+        return tuple(_resolve(folder, taken) for taken in every)
+
     def chains(self, path: str) -> tuple[Chain, ...]:
         """Return every way from a file to an outermost kustomization; none if none takes it in."""
         return tuple(Chain(steps) for steps in self._climb(path, ()))
@@ -66,7 +73,7 @@ class Graph:
     ) -> Iterator[tuple[str, Patch]]:
         """Yield the patches on a chain that may change an object, inner ones first, with folder.
 
-        Those of components that a folder takes in come after its own.
+        Those of components that a folder takes in come before its own, as Kustomize has it.
         """
         for folder in chain.steps:
             yield from self._own(folder, kind, names, frozenset())
@@ -99,13 +106,13 @@ class Graph:
         found = self.by_folder.get(folder)
         if found is None or folder in seen:
             return
+        for component in found.components:
+            below = _resolve(folder, component)
+            yield from self._own(below, kind, names, seen | {folder})
         for patch in found.patches:
             same_kind = _matches(patch.target_kind, frozenset({kind}))
             if same_kind and _matches(patch.target_name, names):
                 yield folder, patch
-        for component in found.components:
-            below = _resolve(folder, component)
-            yield from self._own(below, kind, names, seen | {folder})
 
 
 def patch_path(folder: str, patch: Patch) -> str:

@@ -145,6 +145,11 @@ def pieces(view: View, about: re.Pattern[str]) -> Iterator[Piece]:
             yield _Builder(view.text).build(document, None, number)
 
 
+def all_pieces(view: View) -> Iterator[Piece]:
+    """Yield the root of every document that has one."""
+    return pieces(view, re.compile(""))
+
+
 def nested(view: View, outer: Piece) -> Iterator[Piece]:
     """Yield the roots of the YAML inside a block scalar, as pieces below it."""
     for number, document in enumerate(view.documents):
