@@ -15,6 +15,7 @@ from capacity.model import (
     ResourceGroup,
     Workload,
     effective_resource_groups,
+    quotas,
 )
 
 PODS = "pods"
@@ -101,3 +102,20 @@ def reserved_by(workload: Workload) -> dict[FlavorResource, int]:
                 pair = FlavorResource(given.flavors[resource], resource)
                 held[pair] = held.get(pair, 0) + kept
     return held
+
+
+def stray_usage(fleet: Fleet) -> dict[str, dict[FlavorResource, int]]:
+    """Return, by ClusterQueue, quota held on pairs that the queue no longer lists.
+
+    Kueue still counts it against the cohort but has no place for it in the queue's status. Looks
+    at every workload that holds quota; give the result to ``Tree.build``.
+    """
+    found: dict[str, dict[FlavorResource, int]] = {}
+    for name, queue in fleet.cluster_queues.items():
+        listed = quotas(queue)
+        for workload in fleet.workloads.reserving(name):
+            for pair, amount in reserved_by(workload).items():
+                if pair not in listed:
+                    held = found.setdefault(name, {})
+                    held[pair] = held.get(pair, 0) + amount
+    return found
