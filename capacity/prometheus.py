@@ -21,6 +21,7 @@ from capacity.errors import SourceDown
 
 CONNECT_SECONDS = 1.0
 READ_SECONDS = 3.5
+TIMEOUT = f"{READ_SECONDS * 1000:.0f}ms"
 REST_SECONDS = 2.0
 """After a failure nothing is asked for this long, so that an answer of many queries waits once."""
 
@@ -110,7 +111,7 @@ class PrometheusReader:
 
     def query(self, promql: str, at: datetime) -> QueryResult:
         """Evaluate at one moment (aware); a row may hold NaN or infinity."""
-        params = {"time": f"{at.timestamp():.3f}", "timeout": f"{READ_SECONDS}s"}
+        params = {"time": f"{at.timestamp():.3f}", "timeout": TIMEOUT}
         raw, warnings = self._ask(lambda: self._client.custom_query(promql, params=params))
         rows = tuple(Row(item["metric"], float(item["value"][1])) for item in raw)
         return QueryResult(rows, warnings)
@@ -119,7 +120,7 @@ class PrometheusReader:
         self, promql: str, start: datetime, end: datetime, step: timedelta
     ) -> RangeResult:
         """Evaluate at every step of [start, end]; at most 11,000 points a series (server limit)."""
-        params = {"timeout": f"{READ_SECONDS}s"}
+        params = {"timeout": TIMEOUT}
         seconds = f"{int(step.total_seconds())}s"
         raw, warnings = self._ask(
             lambda: self._client.custom_query_range(promql, start, end, seconds, params=params)

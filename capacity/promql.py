@@ -23,9 +23,10 @@ def equals(label: str, value: str) -> str:
 def one_of(label: str, values: Iterable[str]) -> str:
     """Return the matcher for any of these values; no value at all matches no series.
 
-    Prometheus anchors the whole expression, so nothing but the given values can match.
+    Prometheus anchors the whole expression, so nothing but the given values can match. An empty
+    value is none: to Prometheus it would be every series without the label.
     """
-    chosen = sorted(set(values))
+    chosen = sorted({value for value in values if value})
     if not chosen:
         return f'{label}="",{label}!=""'
     return f"{label}=~{quoted('|'.join(re.escape(value) for value in chosen))}"

@@ -6,6 +6,7 @@ question of the ledger is refused with 422, as a real one refuses what it can't 
 
 import asyncio
 import math
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,6 +19,7 @@ from bot.playground.serving import Serving
 
 Json = dict[str, Any]
 MOST_POINTS = 11_000
+_DURATION = re.compile(r"(\d+(ms|[smhdwy]))+|\d+(\.\d+)?")
 
 
 class _Refusal(Exception):  # noqa: N818  # it is an answer, told with Prometheus' own words
@@ -90,6 +92,9 @@ class MetricsServer:
         return {"resultType": "matrix", "result": result}
 
     def _rows(self, params: Json, at: datetime) -> list[Row]:
+        if not _DURATION.fullmatch(str(params.get("timeout", "1s"))):
+            words = f'invalid parameter "timeout": cannot parse "{params["timeout"]}"'
+            raise _Refusal(400, "bad_data", f"{words} to a valid duration")
         asked = recognise(str(params.get("query", "")), at)
         if asked is None:
             words = "the playground's Prometheus knows the questions of the GPU ledger only"
