@@ -15,7 +15,8 @@ from gitops.fragments_wrapped import payload_name, quota_list, wrapped
 from gitops.kustomization import Kustomization, kustomization
 from gitops.manifest_text import Text, read
 from gitops.manifest_view import View, inside
-from gitops.piece import Piece, nested, pieces
+from gitops.piece import Piece
+from gitops.piece_build import nested, pieces
 
 Origin = Literal["object", "values", "payload"]
 

@@ -5,17 +5,15 @@ Source: the CRDs' schemas and CEL, and pkg/webhooks (clusterqueue_webhook.go, co
 [pure]
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gitops.lint_finding import Report, cohort_key, each, listed, quantity, templated
+from gitops.lint_names import is_label_key, is_name
 from gitops.piece import Unquoted
 
 _GROUPS = "spec.resourceGroups"
 _LIMITS = ("borrowingLimit", "lendingLimit")
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_LABEL_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _NAME_MESSAGE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'"
 )
@@ -157,17 +155,6 @@ def names(report: Report) -> None:
             if isinstance(name, str) and not templated(name) and not is_label_key(name):
                 at = f"{path}.coveredResources[{position}]"
                 report.invalid("K8", at, name, _LABEL_MESSAGE)
-
-
-def is_name(text: str) -> bool:
-    """Tell whether a text is a name of an object: an RFC 1123 subdomain."""
-    return len(text) <= 253 and _NAME.fullmatch(text) is not None
-
-
-def is_label_key(text: str) -> bool:
-    """Tell whether a text is a label key, which resource names are: ``[prefix/]name``."""
-    prefix, slash, name = text.rpartition("/")
-    return (not slash or is_name(prefix)) and _LABEL_NAME.fullmatch(name) is not None
 
 
 RULES = (

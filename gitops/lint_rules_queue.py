@@ -6,7 +6,8 @@
 from decimal import Decimal
 
 from gitops.lint_finding import Report, each, listed, mapping, quantity, templated
-from gitops.lint_rules_groups import flavors, groups, is_name
+from gitops.lint_names import is_name
+from gitops.lint_rules_groups import flavors, groups
 
 _ENUMS: dict[str, tuple[str, ...]] = {
     "queueingStrategy": ("StrictFIFO", "BestEffortFIFO"),

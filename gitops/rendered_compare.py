@@ -11,7 +11,7 @@ from capacity.quantity import same
 from gitops.index_entry import Place
 from gitops.manifest_text import read
 from gitops.manifest_view import View
-from gitops.piece import all_pieces
+from gitops.piece_build import all_pieces
 
 Objects = Mapping[tuple[str, str, str], Any]
 Path = tuple[str | int, ...]
