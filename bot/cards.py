@@ -77,15 +77,24 @@ def standing(view: View) -> Line:
 
 def waiting(view: View) -> Line:
     """Name whose approval is missing, person by person, and until when it may come."""
-    open_needs = view.verdict.waiting_for()
+    need = view.verdict.need
     closes: Line = (" · closes unanswered ", Time(view.request.approve_by))
-    if not open_needs:
+    if need is None or need.met:
         why = view.verdict.why or "nobody"
         return ("Waiting for: ", why if not view.verdict.met else "the pull request", *closes)
-    said: Line = ("Waiting for: ",)
-    for i, need in enumerate(open_needs):
-        said = (*said, *((" and ",) if i else ()), *who_may(need))
-    return (*said, *closes)
+    return ("Waiting for: ", *missing(need), *closes)
+
+
+def missing(need: Need) -> Line:
+    """Name the approvals that are not there yet, joined as the policy joins them."""
+    if need.op == "people":
+        return who_may(need)
+    said: Line = ()
+    for child in (c for c in need.children if not c.met):
+        among = missing(child)
+        among = ("(", *among, ")") if child.op not in {"people", need.op} else among
+        said = (*said, *((f" {'and' if need.op == 'all' else 'or'} ",) if said else ()), *among)
+    return said
 
 
 def who_may(need: Need) -> Line:

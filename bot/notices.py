@@ -6,7 +6,7 @@ A move whose news the card itself is (the submission) has no line.
 
 from collections.abc import Callable, Mapping
 
-from bot.cards import SHORT, diff, who_may
+from bot.cards import SHORT, diff, missing
 from bot.wishes import amount, outcome
 from commands.page import Bold, Code, Line, Page, Person, Quote, Time
 from gitops.moves import Move, MoveKind
@@ -28,9 +28,8 @@ def _opened(view: View, move: Move) -> Page:
 
 
 def _voted(view: View, move: Move) -> Page:
-    left: Line = ()
-    for i, need in enumerate(view.verdict.waiting_for()):
-        left = (*left, "; still waiting for " if i == 0 else " and ", *who_may(need))
+    need = view.verdict.need
+    left = ("; still waiting for ", *missing(need)) if need and not need.met else ()
     said: Line = (_person(move), " approved", _role(move), *_at(move), *left)
     return Page(said, _quote(move))
 
@@ -46,9 +45,8 @@ def _approved(view: View, move: Move) -> Page:
 
 
 def _unapproved(view: View, move: Move) -> Page:
-    left: Line = ()
-    for i, need in enumerate(view.verdict.waiting_for()):
-        left = (*left, " Missing again: " if i == 0 else " and ", *who_may(need))
+    need = view.verdict.need
+    left = (" Missing again: ", *missing(need)) if need and not need.met else ()
     return Page(("The policy is no longer met; it is not merged", *_at(move), ".", *left))
 
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from bot.cards import who_may
+from bot.cards import missing
 from bot.wishes import amount, thing_of
 from capacity.outcome import Outcome, Row
 from commands.page import Bold, Bullets, Line, Page, Paragraph, Part
 from commands.words import card, count, listing, number
-from gitops.needs import unmet
 from gitops.ports import Preview
 
 MOST_QUEUES = 6
@@ -85,13 +84,9 @@ def _approvals(preview: Preview) -> tuple[Part, ...]:
     verdict = preview.verdict
     if verdict is None:
         return ()
-    needs = unmet(verdict.need)
-    if not needs:
+    if verdict.need is None or verdict.need.met:
         return (Paragraph((verdict.why or "Nobody has to approve it.",)),)
-    said: Line = ("Must approve: ",)
-    for i, need in enumerate(needs):
-        said = (*said, *((" and ",) if i else ()), *who_may(need))
-    return (Paragraph(said),)
+    return (Paragraph(("Must approve: ", *missing(verdict.need))),)
 
 
 def _findings(preview: Preview) -> tuple[Part, ...]:

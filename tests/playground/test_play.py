@@ -76,6 +76,8 @@ def test_from_request_to_live(playground: Playground, ana: SlackPerson) -> None:
     li, otto = someone(playground, "U0LI"), someone(playground, "U0OTTO")
     card = li.wait_for_text("research wants 8 more H100")
     assert "approve" in buttons(card)
+    assert "one of platform (" in everything_said(card)
+    assert ") or an owner of serving" in everything_said(card)
 
     otto.click(card, "approve")
     assert "can't" in everything_said(otto.wait_for(otto.see_ephemerals)[-1])
