@@ -101,7 +101,7 @@ def look(path: str, data: bytes, pointer: Pointer, field: str) -> tuple[str | No
     if found is None:
         allow_insertion(spot, field)
         return None, spot.view.text.line(spot.mapping.start)
-    return single(spot, found[1]).value, spot.view.text.line(found[0].start)
+    return single(spot, *found).value, spot.view.text.line(found[0].start)
 
 
 def _splice(spot: Spot, edit: Edit) -> Splice:
@@ -114,7 +114,7 @@ def _splice(spot: Spot, edit: Edit) -> Splice:
         allow_insertion(spot, edit.field)
         return insertion(spot, edit.field, edit.new, edit.beside, number=edit.kind != "text")
     key, value = found
-    held = single(spot, value)
+    held = single(spot, key, value)
     if edit.old is None:
         raise Conflict(_moved(spot, edit, f"is {held.value}"))
     if not equal(held.value, edit.old, edit.kind):

@@ -15,10 +15,10 @@ _BY_HAND = "Edit it by hand."
 _KEYWORD = re.compile(r"(?:\{\{|\{%|%\{)[-~]?\s*(?:end\w*|else|if|with|range|for|/\*|#)")
 
 
-def single(spot: Spot, value: Node) -> Scalar:
-    """Return the value if it is one scalar on one line that means just itself; else refuse."""
+def single(spot: Spot, key: Scalar, value: Node) -> Scalar:
+    """Return a key's value if it is one scalar on one line that means just itself; else refuse."""
     text = spot.view.text
-    place = text.place(value.start)
+    place = text.place(key.start)
     if not isinstance(value, Scalar):
         raise Refused(f"{place} holds more than one value.", _BY_HAND)
     raw = text.text[value.start : value.end]

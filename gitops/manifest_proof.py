@@ -33,7 +33,7 @@ class Bytes(NamedTuple):
     after: bytes
 
 
-class _NotProved(Exception):  # noqa: N818  # a finding inside this module, not an error of its own
+class _NotProved(Exception):  # a finding inside this module, not an error of its own
     pass
 
 

@@ -14,7 +14,7 @@ from capacity.errors import Refused
 from gitops.manifest import Edit, ValueKind
 from gitops.manifest_pointer import Inside, Named, Pointer, Step
 from gitops.manifest_text import Text
-from gitops.manifest_tree import Mapping, Node, Scalar, Sequence
+from gitops.manifest_tree import Alias, Mapping, Node, Scalar, Sequence
 from gitops.manifest_view import View, inside
 
 LIMITS = ("borrowingLimit", "lendingLimit")
@@ -46,7 +46,7 @@ _WORDS = re.compile(
 class Site:
     """One value that an edit may mean: the mapping it is in, its key, and what it holds now.
 
-    ``held`` is None when the value isn't a scalar standing there. ``line`` is in the file.
+    ``held`` is None when the value is an alias. ``line`` is in the file.
     ``siblings`` are the mapping's keys.
     """
 
@@ -97,7 +97,8 @@ def _of_documents(view: View, above: Pointer | None) -> Iterator[Site]:
 def _of_node(here: _Here) -> Iterator[Site]:
     if isinstance(here.node, Mapping):
         for key, value in here.node.entries:
-            if isinstance(key, Scalar) and (kind := _value_kind(here, key.value)):
+            one = isinstance(key, Scalar) and isinstance(value, Scalar | Alias)
+            if one and isinstance(key, Scalar) and (kind := _value_kind(here, key.value)):
                 yield _site(here, key, value, kind)
     elif isinstance(here.node, Scalar) and _may_hold_yaml(here.node):
         try:

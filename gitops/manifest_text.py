@@ -26,6 +26,7 @@ _MARKS = ("{{", "${", "%{", "{%", "{#")
 _COMMENT = re.compile(r"\{\{-?\s*/\*|\{#")
 _NOT_BREAK = re.compile(r"[^\r\n]")
 _CONTROL_LINE = re.compile(r"(?:^|(?<=[\r\n]))([ \t]*)(\0[\0 \t]*(?:#[^\r\n]*)?)(?=[\r\n]|\Z)")
+_VALUE = re.compile(r"(?m)^([ \t]*(?:- +)*[^\s:#'\"{\[\0]+:)\0")
 OPENER = re.compile(r"(?:\{\{|\{%|%\{)[-~]?\s*(range|for|if|with|define|block|end\w*)\b")
 
 
@@ -81,13 +82,13 @@ class Text:
     def candidates(self) -> tuple[str, ...]:
         """Return the texts to try to parse, best first; all have the length of ``text``.
 
-        Lines of nothing but expressions become comments, or blanks where a comment would end a
-        block scalar. ``${ }`` alone usually parses as it stands, and is left unmasked first.
+        Lines of nothing but expressions become comments, or blanks or empty lines where a comment
+        would end a block scalar. ``${ }`` alone usually parses as it stands: unmasked goes first.
         """
         starts = {found[0][0] for found in self._expressions}
         if not starts:
             return (self.text,)
-        masks = (_mask(self.text, "#"), _mask(self.text, " "))
+        masks = tuple(_mask(self.text, control) for control in ("# ", "  ", "\n\n"))
         braces = starts != {"$"}
         return (*masks, self.text) if braces else (self.text, *masks)
 
@@ -107,12 +108,17 @@ def read(path: str, data: bytes) -> Text:
 
 
 def _mask(text: str, control: str) -> str:
-    """Mask expressions with x, and what a line of nothing else holds with a comment or blanks."""
+    """Mask expressions with x, and lines of nothing else with a first and other characters.
+
+    An expression right behind the colon of a line's key starts with a blank, as what Helm's
+    ``nindent`` puts there would.
+    """
+    first, other = control[0], control[1]
     holes = EXPRESSION.sub(_hole, text)
     lines = _CONTROL_LINE.sub(
-        lambda line: " " * len(line[1]) + control + " " * (len(line[2]) - 1), holes
+        lambda line: " " * len(line[1]) + first + other * (len(line[2]) - 1), holes
     )
-    return lines.replace("\0", "x")
+    return _VALUE.sub(r"\1 ", lines).replace("\0", "x")
 
 
 def _hole(found: re.Match[str]) -> str:

@@ -94,7 +94,7 @@ def parse(text: Text) -> tuple[Document, ...]:
 def unparsable(text: Text, error: yaml.YAMLError) -> Refused:
     """Say why and where the text is not YAML."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    line = text.first_line + mark.line if mark else text.first_line
+    line = text.line(mark.index) if mark else text.first_line
     reason = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
     masked = ", even with its templates masked" if text.templates else ""
     return Refused(

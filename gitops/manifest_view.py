@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from capacity.errors import Refused
-from gitops.manifest_text import BREAK, RARE_BREAKS, Text
+from gitops.manifest_text import BREAK, EXPRESSION, RARE_BREAKS, Text
 from gitops.manifest_tree import Document, Scalar, parse
 
 
@@ -57,7 +57,9 @@ def _cut(view: View, scalar: Scalar, raw: str) -> View:
     header = BREAK.search(raw)
     at = header.end() if header else len(raw)
     first_line = view.text.line(scalar.start) + (1 if header else 0)
-    lines, margin = _lines(raw[at:]), _margin(raw[at:], scalar.value)
+    lines = _lines(raw[at:])
+    declared = any(character.isdigit() for character in raw[:at].partition("#")[0])
+    margin = _declared(lines, scalar.value) if declared else _detected(lines)
     starts, files, pieces = [], [], []
     inner, outer = 0, scalar.start + at
     for line in lines:
@@ -77,12 +79,19 @@ def _lines(body: str) -> list[str]:
     return [body[a:b] for a, b in zip([0, *ends], [*ends, len(body)], strict=True) if a < b]
 
 
-def _margin(body: str, value: str) -> int:
-    """Find how many columns the block is indented by: what its first line has more than its value.
+def _detected(lines: list[str]) -> int:
+    """Find how many columns a block is indented by: those of its first line with content.
 
-    This is right for both detected and declared indentation (``|2``).
+    Lines of nothing but template expressions are none: they may stand anywhere.
     """
-    for line, kept in zip(BREAK.split(body), value.split("\n"), strict=False):
+    content = (line for line in lines if EXPRESSION.sub("", line).strip())
+    first = next(content, "")
+    return len(first) - len(first.lstrip(" "))
+
+
+def _declared(lines: list[str], value: str) -> int:
+    """Find the columns of a block that declares them (``|2``): what its lines have more."""
+    for line, kept in zip(lines, value.split("\n"), strict=False):
         if kept.strip():
-            return len(line) - len(kept)
+            return len(line.rstrip("\r\n")) - len(kept)
     return 0

@@ -156,8 +156,9 @@ def _is_true(refusal: Refused, data: bytes) -> bool:
 
 def _reason(refusal: Refused) -> str:
     words = re.sub(r"^\S+:\d+ ", "", refusal.sentence)
-    words = re.sub(r"\(.*\)|\*\w+|&\w+|'[^']*'", "...", words)
-    return re.sub(r"(can't be parsed as YAML[^:]*):.*", r"\1", words)
+    if words.startswith("can't be parsed"):
+        return words.partition(":")[0]
+    return re.sub(r"\(.*\)|\*\w+|&\w+|'[^']*'", "...", words)
 
 
 def _mentions(data: bytes) -> bool:

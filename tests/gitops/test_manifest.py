@@ -349,6 +349,31 @@ def test_literals_in_templates_are_edited_and_the_template_kept() -> None:
     assert replaced(HELM.encode()) == HELM.replace(": 8 ", ": 16 ").encode()
 
 
+PAYLOAD = """\
+data:
+  queues.yaml: |-
+{{- if .Values.gpu }}
+    spec:
+{{- range .Values.flavors }}
+    # {{ . }}
+{{- end }}
+    - name: gpu
+      nominalQuota: 8
+{{- end }}
+  other:{{ toYaml .Values.other | nindent 4 }}
+  last: x
+"""
+
+
+def test_a_text_block_between_template_lines_is_edited() -> None:
+    pointer = Pointer(0, ("data", "queues.yaml", Inside(), *GPU.steps))
+    assert replaced(PAYLOAD.encode(), pointer=pointer) == PAYLOAD.replace(": 8", ": 16").encode()
+    assert (
+        inserted(PAYLOAD.encode(), pointer=pointer)
+        == PAYLOAD.replace(": 8\n", ": 8\n      borrowingLimit: 16\n").encode()
+    )
+
+
 TERRAFORM = """\
 %{ if gpu ~}
 spec:

@@ -127,7 +127,7 @@ def test_masks_keep_every_offset(text: str) -> None:
     source = Text("q.yaml", text)
     for candidate in source.candidates():
         assert len(candidate) == len(text)
-        assert [c for c in candidate if c in "\r\n"] == [c for c in text if c in "\r\n"]
+        assert all(c == m for c, m in zip(text, candidate, strict=True) if c in "\r\n")
     for start, end in source.templates:
         assert source.templated(start, end)
         assert text[start] in "{$%"

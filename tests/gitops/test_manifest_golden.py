@@ -10,7 +10,8 @@ from capacity.errors import GpubotError
 from gitops.manifest import Edit, Inside, Named, Pointer, Step, apply
 from tests.gitops.oracle import complaint
 
-FOLDERS = sorted((Path(__file__).parent.parent / "golden" / "manifests").iterdir())
+ROOT = Path(__file__).parent.parent / "golden" / "manifests"
+FOLDERS = sorted(folder for folder in ROOT.iterdir() if folder.is_dir())
 
 
 def step(written: Any) -> Step:
