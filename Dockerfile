@@ -12,6 +12,7 @@ COPY capacity capacity
 COPY commands commands
 COPY gitops gitops
 COPY bot bot
+COPY app-manifest.yaml .
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 GPUBOT_DATABASE_URL=sqlite:////data/gpubot.db
 USER 10001
 VOLUME /data

@@ -46,6 +46,7 @@ $(VENV)/.run: requirements.lock | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.lock | $(VENV)/bin/python
+$(VENV)/.dev: requirements-dev.lock pyproject.toml | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.run

@@ -1,0 +1,82 @@
+"""The documents agree with the code."""
+
+import ast
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from bot.settings import Settings
+from commands.table import COMMANDS
+from gitops import people_file, policy_file
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+README = (ROOT / "README.md").read_text("utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
+
+
+def settings_page() -> str:
+    tree = ast.parse((ROOT / "bot/settings.py").read_text("utf-8"))
+    body = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Settings").body
+    lines = [
+        "# Settings",
+        "",
+        "Each is an environment variable, or the lower-case name without `GPUBOT_` in the TOML file that "
+        "`GPUBOT_CONFIG` names; the environment wins. An unknown name is refused at start.",
+        "",
+        "| setting | default | meaning |",
+        "|---|---|---|",
+    ]
+    for field, doc in zip(body, body[1:], strict=False):
+        if not (isinstance(field, ast.AnnAssign) and isinstance(doc, ast.Expr)):
+            continue
+        name = field.target.id
+        default = Settings.model_fields[name].get_default()
+        secret = "Secret" in str(Settings.model_fields[name].annotation)
+        shown = "" if default in (None, "", ()) else f"`{'(secret)' if secret else default}`"
+        meaning = " ".join(ast.literal_eval(doc.value).split()).replace("|", "\\|")
+        lines.append(f"| `GPUBOT_{name.upper()}` | {shown} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_settings_page_is_what_the_fields_say() -> None:
+    page = ROOT / "docs/settings.md"
+    if os.environ.get("GPUBOT_UPDATE_GOLDEN") == "1":
+        page.write_text(settings_page(), "utf-8")
+    assert page.read_text("utf-8") == settings_page()
+
+
+def test_every_setting_has_its_meaning_at_the_field() -> None:
+    for name in Settings.model_fields:
+        assert f"`GPUBOT_{name.upper()}`" in settings_page(), name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_link_and_picture_leads_to_a_file(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def test_readme_names_every_command_and_no_other() -> None:
+    named = set(re.findall(r"`/gpu-([a-z]+)", README))
+    assert named == {command.word for command in COMMANDS}
+
+
+def test_every_make_target_that_the_documents_name_is_there() -> None:
+    for page in PAGES:
+        for target in re.findall(r"`make ([a-z]+)", page.read_text("utf-8")):
+            assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), (page.name, target)
+
+
+def test_the_policy_page_examples_are_valid() -> None:
+    text = (ROOT / "docs/policy.md").read_text("utf-8")
+    people, policy = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    known = people_file.parse(people.encode())
+    assert known.people
+    assert not known.problems
+    parsed = policy_file.parse(policy.encode())
+    assert parsed.rules
+    assert not parsed.problems
