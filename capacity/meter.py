@@ -5,7 +5,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -28,7 +28,7 @@ class Queries(Protocol):
 
     @property
     def last_seen(self) -> datetime | None: ...
-    def query(self, promql: str, at: datetime) -> QueryResult: ...
+    def query(self, promql: str, at: datetime, seconds: float = ...) -> QueryResult: ...
 
 
 Key = tuple[Span, Namespaces]
@@ -96,12 +96,13 @@ class Meter:
         results: list[QueryResult] = []
 
         def ask(promql: str) -> QueryResult:
-            if time.monotonic() > deadline:
+            left = deadline - time.monotonic()
+            if left <= 0:
                 raise TooMuch(self.last_seen, detail=f"not done in {PATIENCE:.0f} s")
-            results.append(self._prometheus.query(promql, span.evaluate_at))
+            results.append(self._prometheus.query(promql, span.evaluate_at, left))
             return results[-1]
 
-        labels = q.EXPORTED if ask(q.detect_exported(span)).only() else Labels()
+        labels = self._labels(span, ask)
         held, busy, measured = (
             ask(build(span, namespaces, labels)) for build in (q.held, q.busy, q.measured)
         )
@@ -116,6 +117,16 @@ class Meter:
             exporter_minutes=ask(q.exporter_minutes(span)).only() or 0.0,
             card_minutes=ask(q.card_minutes(span)).only() or 0.0,
             warnings=tuple(dict.fromkeys(w for result in results for w in result.warnings)),
+        )
+
+    def _labels(self, span: Span, ask: Callable[[str], QueryResult]) -> Labels:
+        """Look how the series are labelled; a quick look first, to tell if anyone is there."""
+        exported = self._prometheus.query(q.detect_exported(span), span.evaluate_at)
+        plain = q.EXPORTED if exported.only() else Labels()
+        return replace(
+            plain,
+            shared=(ask(q.most_sharing(span, plain)).only() or 0) > 1,
+            per_process=bool(ask(q.detect_per_process(span)).only()),
         )
 
 

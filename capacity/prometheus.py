@@ -21,13 +21,13 @@ from capacity.errors import SourceDown
 
 CONNECT_SECONDS = 1.0
 READ_SECONDS = 3.5
-TIMEOUT = f"{READ_SECONDS * 1000:.0f}ms"
 REST_SECONDS = 2.0
 """After a failure nothing is asked for this long, so that an answer of many queries waits once."""
 
 
-# 400: bad query; 422: can't be executed (too many samples). The library keeps only the text.
-_REFUSED = re.compile(r"HTTP Status Code (400|422)\b")
+# 400: bad query; 422: can't be executed (too many samples); 503: given up by the server's clock.
+# The library keeps only the text.
+_REFUSED = re.compile(r"HTTP Status Code (400|422)\b|HTTP Status Code 503 .*timed out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +109,18 @@ class PrometheusReader:
         """When Prometheus last answered, or None if it never did."""
         return self._last_answer
 
-    def query(self, promql: str, at: datetime) -> QueryResult:
-        """Evaluate at one moment (aware); a row may hold NaN or infinity."""
-        params = {"time": f"{at.timestamp():.3f}", "timeout": TIMEOUT}
-        raw, warnings = self._ask(lambda: self._client.custom_query(promql, params=params))
+    def query(self, promql: str, at: datetime, seconds: float = READ_SECONDS) -> QueryResult:
+        """Evaluate at one moment (aware); a row may hold NaN or infinity.
+
+        ``seconds`` is how long the server may take; whoever gives more knows that it is there.
+        """
+        params = {"time": f"{at.timestamp():.3f}", "timeout": _duration(seconds)}
+        raw, warnings = self._ask(
+            lambda: self._client.custom_query(
+                promql, params=params, timeout=(CONNECT_SECONDS, seconds)
+            ),
+            heavy=seconds > READ_SECONDS,
+        )
         rows = tuple(Row(item["metric"], float(item["value"][1])) for item in raw)
         return QueryResult(rows, warnings)
 
@@ -120,10 +128,11 @@ class PrometheusReader:
         self, promql: str, start: datetime, end: datetime, step: timedelta
     ) -> RangeResult:
         """Evaluate at every step of [start, end]; at most 11,000 points a series (server limit)."""
-        params = {"timeout": TIMEOUT}
-        seconds = f"{int(step.total_seconds())}s"
+        params = {"timeout": _duration(READ_SECONDS)}
         raw, warnings = self._ask(
-            lambda: self._client.custom_query_range(promql, start, end, seconds, params=params)
+            lambda: self._client.custom_query_range(
+                promql, start, end, _duration(step.total_seconds()), params=params
+            )
         )
         return RangeResult(tuple(_series(item) for item in raw), warnings)
 
@@ -131,14 +140,14 @@ class PrometheusReader:
         """Give back the connections."""
         self._client.close()
 
-    def _ask(self, call: Callable[[], Any]) -> tuple[Any, tuple[str, ...]]:
+    def _ask(self, call: Callable[[], Any], *, heavy: bool = False) -> tuple[Any, tuple[str, ...]]:
         if time.monotonic() < self._rest_until:
             raise SourceDown("Prometheus", self._last_answer, detail="resting after a failure")
         self._seen.warnings = ()
         try:
             raw = call()
         except (requests.RequestException, PrometheusApiClientException, KeyError) as error:
-            if _REFUSED.search(str(error)):
+            if _REFUSED.search(str(error)) or (heavy and isinstance(error, requests.ReadTimeout)):
                 raise TooMuch(self._last_answer, detail=str(error)) from error
             self._rest_until = time.monotonic() + REST_SECONDS
             raise SourceDown("Prometheus", self._last_answer, detail=repr(error)) from error
@@ -148,6 +157,11 @@ class PrometheusReader:
     def _keep_warnings(self, response: requests.Response, *_: Any, **__: Any) -> None:
         if response.ok and "warnings" in response.text[-4096:]:
             self._seen.warnings = tuple(response.json().get("warnings", ()))
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration as Prometheus reads it: "3500ms", never "3.5s"."""
+    return f"{seconds * 1000:.0f}ms"
 
 
 def _series(item: Mapping[str, Any]) -> Series:

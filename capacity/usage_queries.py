@@ -20,6 +20,7 @@ PRESENCE = "DCGM_FI_DEV_FB_USED"
 UTIL = "DCGM_FI_DEV_GPU_UTIL"
 ENGINE = "DCGM_FI_PROF_GR_ENGINE_ACTIVE"
 REQUESTS = "kube_pod_container_resource_requests"
+PHASE = "kube_pod_status_phase"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,14 @@ class Labels:
     """How this Prometheus spells the workload's labels on DCGM's series.
 
     Without ``honorLabels`` the scrape renames them to ``exported_*`` and the plain ones are the
-    exporter's own (dcgm-exporter #85, #340).
+    exporter's own (dcgm-exporter #85, #340). ``shared`` and ``per_process`` tell whether cards are
+    shared and whether pods have rows of their own then; asking needlessly costs thrice the time.
     """
 
     namespace: str = "namespace"
     pod: str = "pod"
+    shared: bool = True
+    per_process: bool = True
 
 
 EXPORTED = Labels("exported_namespace", "exported_pod")
@@ -67,31 +71,50 @@ def detect_exported(span: Span) -> str:
     return f'count(last_over_time({PRESENCE}{{exported_namespace!=""}}[{seen}]))'
 
 
+def detect_per_process(span: Span) -> str:
+    """Count series of shared cards that are a process' own (dcgm-exporter's virtual GPUs)."""
+    seen = promql.duration(span.end - span.start)
+    return f'count(last_over_time({UTIL}{{vgpu!=""}}[{seen}]))'
+
+
+def most_sharing(span: Span, labels: Labels) -> str:
+    """Return the most pods that any card or slice had within a minute."""
+    sharing = f"max(count by (UUID,GPU_I_ID) ({_everyone(labels)}))"
+    return f"max_over_time(({sharing}){span.subquery})"
+
+
 def held(span: Span, namespaces: Namespaces, labels: Labels) -> str:
     """Card-minutes by device and pod: 1 a minute, divided by the pods that share the card."""
     chosen = _matcher(namespaces, labels)
-    mine = _present(PRESENCE, chosen, labels)
-    return _summed(f"{mine} {_shared_by(labels)}", span)
+    return _summed(_divided(_present(PRESENCE, chosen, labels), labels), span)
 
 
 def busy(span: Span, namespaces: Namespaces, labels: Labels) -> str:
-    """Busy card-minutes by device and pod: utilisation 0..1 a minute, divided as ``held``."""
+    """Busy card-minutes by device and pod: utilisation 0..1 a minute, divided as ``held``.
+
+    It is the larger of GPU_UTIL and the engine's activity, so that none is idle by one signal: on
+    MIG there is no GPU_UTIL (dcgm-exporter #105), and the engine's can be stuck at 0 (#662).
+    """
     chosen = _matcher(namespaces, labels)
-    return _summed(f"({_ratio(chosen, labels)}) {_shared_by(labels)}", span)
+    either = f'{_util(chosen)} / 100 or label_replace({_engine(chosen)}, "signal", "e", "", "")'
+    larger = f"max by ({_keys(labels)}) ({either})"
+    return _summed(_divided(f"({larger}{_unless_blind(labels)})", labels), span)
 
 
 def measured(span: Span, namespaces: Namespaces, labels: Labels) -> str:
     """Card-minutes for which there is a utilisation at all, by device and pod."""
     chosen = _matcher(namespaces, labels)
-    return _summed(f"(({_ratio(chosen, labels)}) * 0 + 1) {_shared_by(labels)}", span)
+    any_of = f"max by ({_keys(labels)}) ({_util(chosen)} or {_engine(chosen)}) * 0 + 1"
+    return _summed(_divided(f"({any_of}{_unless_blind(labels)})", labels), span)
 
 
 def requested(span: Span, namespaces: Namespaces) -> str:
     """Minutes times requested devices by namespace, pod and resource, of Running pods (KSM)."""
     chosen = _matcher(namespaces, Labels())
-    gpus = f'{REQUESTS}{{resource=~"nvidia_com_.+",node!="",{chosen}}}'
+    gpus = f'last_over_time({REQUESTS}{{resource=~"nvidia_com_.+",node!="",{chosen}}}[{INSIDE}])'
     asked = f"max by (namespace,pod,container,resource) ({gpus})"
-    running = f'max by (namespace,pod) (kube_pod_status_phase{{phase="Running",{chosen}}} == 1)'
+    phase = f'last_over_time({PHASE}{{phase="Running",{chosen}}}[{INSIDE}])'
+    running = f"max by (namespace,pod) ({phase} == 1)"
     each = f"sum by (namespace,pod,resource) ({asked}) * on (namespace,pod) group_left () {running}"
     return _summed(each, span)
 
@@ -125,16 +148,13 @@ def _present(metric: str, chosen: str, labels: Labels) -> str:
     return f"max by ({_keys(labels)}) (present_over_time({metric}{{{chosen}}}[{INSIDE}]))"
 
 
-def _ratio(chosen: str, labels: Labels) -> str:
-    """Utilisation 0..1: the larger of GPU_UTIL and the engine's activity, so none is idle by one.
+def _util(chosen: str) -> str:
+    """Values above the maximum are known faults (DCGM #199) and count as not measured."""
+    return f"(avg_over_time({UTIL}{{{chosen}}}[{INSIDE}]) <= 100)"
 
-    On MIG there is no GPU_UTIL (dcgm-exporter #105), and the engine's activity can be stuck at 0
-    (#662). Values above the maximum are known faults (DCGM #199) and count as not measured.
-    """
-    keys = _keys(labels)
-    util = f"max by ({keys}) (avg_over_time({UTIL}{{{chosen}}}[{INSIDE}]) <= 100) / 100"
-    engine = f"max by ({keys}) (avg_over_time({ENGINE}{{{chosen}}}[{INSIDE}]) <= 1)"
-    return f"(({util} > {engine}) or {engine} or {util}) {_unless_blind(labels)}"
+
+def _engine(chosen: str) -> str:
+    return f"(avg_over_time({ENGINE}{{{chosen}}}[{INSIDE}]) <= 1)"
 
 
 def _unless_blind(labels: Labels) -> str:
@@ -142,14 +162,23 @@ def _unless_blind(labels: Labels) -> str:
 
     Per-process values are all 0 when the exporter can't map processes to pods (no hostPID).
     """
+    if not labels.per_process:
+        return ""
     device = f'avg_over_time({UTIL}{{{labels.namespace}=""}}[{INSIDE}]) > 5'
     pods = f'avg_over_time({UTIL}{{{labels.namespace}!=""}}[{INSIDE}])'
-    return f"unless on (UUID) (({device}) unless on (UUID) ({pods} > 0))"
+    return f" unless on (UUID) (({device}) unless on (UUID) ({pods} > 0))"
 
 
-def _shared_by(labels: Labels) -> str:
-    everyone = _present(PRESENCE, f'{labels.namespace}!=""', labels)
-    return f"/ on (UUID,GPU_I_ID) group_left () count by (UUID,GPU_I_ID) ({everyone})"
+def _everyone(labels: Labels) -> str:
+    return _present(PRESENCE, f'{labels.namespace}!=""', labels)
+
+
+def _divided(each: str, labels: Labels) -> str:
+    """Divide by the pods that share the card, where any do."""
+    if not labels.shared:
+        return each
+    pods = f"count by (UUID,GPU_I_ID) ({_everyone(labels)})"
+    return f"{each} / on (UUID,GPU_I_ID) group_left () {pods}"
 
 
 def _summed(expression: str, span: Span) -> str:

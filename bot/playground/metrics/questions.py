@@ -15,11 +15,13 @@ from capacity.usage_queries import Labels, Namespaces, Span
 _OVER = re.compile(r"\[(\d+)s(?::60s)?\]\)+$")
 _SOME = re.compile(r'\bnamespace=~"((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_LABELS = Labels()
+_LABELS = Labels(shared=False, per_process=False)
 _OF_SPAN: dict[str, Callable[[Span], str]] = {
     "exporter_minutes": q.exporter_minutes,
     "card_minutes": q.card_minutes,
+    "most_sharing": lambda span: q.most_sharing(span, Labels()),
     "detect_exported": q.detect_exported,
+    "detect_per_process": q.detect_per_process,
     "requests_known": q.requests_known,
 }
 _OF_NAMESPACES: dict[str, Callable[[Span, Namespaces], str]] = {

@@ -22,7 +22,7 @@ MOST_POINTS = 11_000
 _DURATION = re.compile(r"(\d+(ms|[smhdwy]))+|\d+(\.\d+)?")
 
 
-class _Refusal(Exception):  # noqa: N818  # it is an answer, told with Prometheus' own words
+class _Refusal(Exception):  # it is an answer, told with Prometheus' own words
     def __init__(self, status: int, kind: str, words: str) -> None:
         super().__init__(words)
         self.status = status
@@ -102,6 +102,9 @@ class MetricsServer:
         return self._recorded.answer(asked)
 
 
+_STEP = re.compile(r"(\d{1,9})(?:(ms)|s)?")
+
+
 def _point(at: datetime, value: float) -> list[Any]:
     return [at.timestamp(), repr(value) if value % 1 else str(int(value))]
 
@@ -123,10 +126,10 @@ def _moment(params: Json, name: str, default: datetime | None = None) -> datetim
 
 def _steps(params: Json) -> Iterator[datetime]:
     start, end = _moment(params, "start"), _moment(params, "end")
-    said = str(params.get("step", "")).removesuffix("s")
-    if not said.isdigit() or int(said) == 0:
-        raise _Refusal(400, "bad_data", 'invalid parameter "step": it must be positive seconds')
-    step = timedelta(seconds=int(said))
+    found = _STEP.fullmatch(str(params.get("step", "")))
+    step = timedelta(milliseconds=int(found[1]) * (1 if found[2] else 1000)) if found else None
+    if not step:
+        raise _Refusal(400, "bad_data", 'invalid parameter "step": it must be positive')
     points = (end - start) // step + 1
     if points > MOST_POINTS:
         words = f"exceeded maximum resolution of {MOST_POINTS:,} points per timeseries."
