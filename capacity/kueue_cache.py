@@ -21,41 +21,9 @@ from capacity.kueue_kinds import (
     WORKLOADS,
     Kind,
 )
+from capacity.kueue_tables import Table
 from capacity.kueue_workloads import WorkloadStore, WorkloadView
 from capacity.model import Fleet, Workload
-
-
-class Table:
-    """Objects of one small kind by key; a snapshot is the dict itself until the next change."""
-
-    def __init__(self) -> None:
-        self._values: dict[Any, Any] = {}
-        self._shared = False
-
-    def put(self, key: Hashable, value: Any) -> None:
-        """Take a new or changed object."""
-        self._own()[key] = value
-
-    def drop(self, key: Hashable) -> None:
-        """Forget an object if it is there."""
-        if key in self._values:
-            del self._own()[key]
-
-    def keep_only(self, keys: set[Hashable]) -> None:
-        """Forget every object but these."""
-        self._values = {key: value for key, value in self._values.items() if key in keys}
-        self._shared = False
-
-    def snapshot(self) -> dict[Any, Any]:
-        """Return the objects as they are now; not to be changed."""
-        self._shared = True
-        return self._values
-
-    def _own(self) -> dict[Any, Any]:
-        if self._shared:
-            self._values = dict(self._values)
-            self._shared = False
-        return self._values
 
 
 class WorkloadTable:

@@ -5,63 +5,18 @@ it for the first time after a snapshot (copy-on-write in shards). [pure]
 """
 
 import heapq
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
 
+from capacity.kueue_tables import Shelves
 from capacity.model import LocalQueue, Workload
 
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 _SHARDS = 1024
 FINISHED_KEPT = 5_000
 
 Named = Workload | tuple[Workload, ...]
 ByUid = dict[str, Workload]
-
-
-class Shelves(Generic[K, V]):
-    """A dict of dicts whose snapshot is a copy of the outer one only."""
-
-    def __init__(self) -> None:
-        self._shelves: dict[K, dict[str, V]] = {}
-        self._owned: set[K] = set()
-
-    def snapshot(self) -> Mapping[K, dict[str, V]]:
-        """Return the shelves as they are now; later changes don't show in them."""
-        self._owned.clear()
-        return dict(self._shelves)
-
-    def put(self, shelf: K, key: str, value: V) -> None:
-        """Put a value on a shelf, which is made if it is new."""
-        self._writable(shelf)[key] = value
-
-    def drop(self, shelf: K, key: str) -> None:
-        """Take a value off its shelf if it is there; an empty shelf goes too."""
-        if key not in self._shelves.get(shelf, ()):
-            return
-        values = self._writable(shelf)
-        del values[key]
-        if not values:
-            del self._shelves[shelf]
-            self._owned.discard(shelf)
-
-    def get(self, shelf: K, key: str) -> V | None:
-        """Return a value, or None."""
-        values = self._shelves.get(shelf)
-        return values.get(key) if values else None
-
-    def shelves(self) -> Collection[dict[str, V]]:
-        """Return the shelves as they are, only to look at."""
-        return self._shelves.values()
-
-    def _writable(self, shelf: K) -> dict[str, V]:
-        values = self._shelves.get(shelf)
-        if values is None or shelf not in self._owned:
-            values = self._shelves[shelf] = dict(values or ())
-            self._owned.add(shelf)
-        return values
 
 
 class WorkloadStore:

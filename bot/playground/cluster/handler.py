@@ -20,7 +20,7 @@ _HANG_SECONDS = 120.0
 _REASONS = {401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 410: "Expired"}
 
 
-class Problem(Exception):  # noqa: N818  # an answer, not a fault of ours
+class Problem(Exception):  # an answer, not a fault of ours
     """An error that the API server answers with."""
 
     def __init__(self, code: int, message: str) -> None:

@@ -74,7 +74,10 @@ class Condition:
 
 @dataclass(slots=True)
 class Job:
-    """A submitted job and what has become of it. Owned by the world, behind its lock."""
+    """A submitted job and what has become of it. Owned by the world, behind its lock.
+
+    ``version`` counts changes of its conditions, ``round`` reservations and evictions.
+    """
 
     spec: Spec
     created: datetime
@@ -88,6 +91,7 @@ class Job:
     check_state: str = ""
     evictions: int = 0
     round: int = 0
+    version: int = 0
 
     def __post_init__(self) -> None:
         self.left = self.spec.runs
@@ -121,7 +125,9 @@ class Job:
         """Set a condition; its time moves only when its status changes."""
         old = self.conditions.get(type_)
         since = old.at if old and old.status == status else at
-        self.conditions[type_] = Condition(status, reason, message, since)
+        new = Condition(status, reason, message, since)
+        self.version += new != old
+        self.conditions[type_] = new
 
     def forget_eviction(self, at: datetime) -> None:
         """Turn the eviction's conditions into history, as Kueue does on a new reservation."""
@@ -129,7 +135,7 @@ class Job:
             old = self.conditions.get(type_)
             if old and old.status == "True":
                 told = f"Previously: {old.message}"
-                self.conditions[type_] = Condition("False", "QuotaReserved", told, at)
+                self.note(type_, "False", "QuotaReserved", told, at)
 
     def mark_reserved(self, queue: str, flavor: str, at: datetime) -> None:
         """Take a quota reservation."""

@@ -31,7 +31,7 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 _QUANTITIES = ("nominalQuota", "borrowingLimit", "lendingLimit")
 
 
-class Rejected(Exception):  # noqa: N818  # what the API server says, not a fault of ours
+class Rejected(Exception):  # what the API server says, not a fault of ours
     """The API server or Kueue's webhook would refuse these manifests; the message is theirs."""
 
 

@@ -12,7 +12,7 @@ Object = dict[str, Any]
 Key = tuple[str, str]
 
 
-class Expired(Exception):  # noqa: N818  # named as the API server names it
+class Expired(Exception):  # named as the API server names it
     """The version is older than the window of events that is kept (HTTP 410)."""
 
 

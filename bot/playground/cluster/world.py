@@ -4,21 +4,28 @@ Nothing here knows real time: ``advance`` plays everything up to a moment. One l
 guards it all.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.playground.cluster.admit import Assessment, assess, heads, in_turn, rank, victims
+from bot.playground.cluster.admit import Scheduler, rank, why_not
 from bot.playground.cluster.agenda import Agenda
 from bot.playground.cluster.job import Job, Spec, State
 from bot.playground.cluster.pods import Pods
 from bot.playground.cluster.rules import Rules
+from capacity.fit_mode import fits_now
 from capacity.model import Amounts, ClusterQueue, FlavorResource
+from capacity.preempt import Victim
 from capacity.quota import Tree
 
 PODS_START = timedelta(seconds=60)
 PODS_STOP = timedelta(seconds=30)
 FINISHED_KEPT = 200
+_REASONS = {
+    "InClusterQueue": "prioritization in the ClusterQueue",
+    "InCohortReclamation": "reclamation within the cohort",
+    "InCohortReclaimWhileBorrowing": "reclamation within the cohort while borrowing",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,8 @@ class World:
         self.pods = Pods()
         self.happenings: list[Happening] = []
         self.agenda = Agenda()
+        self._scheduler = Scheduler()
+        self._by_uid: dict[str, Job] = {}
         self._numbers = 0
 
     def advance(self, now: datetime) -> None:
@@ -54,6 +63,7 @@ class World:
         self._numbers += 1
         job = Job(spec, at, self._numbers)
         self.jobs.append(job)
+        self._by_uid[job.uid] = job
         return job
 
     def waiting(self) -> list[tuple[ClusterQueue, Job]]:
@@ -69,10 +79,6 @@ class World:
         """Return the jobs that wait in a queue, the next one first."""
         return sorted((job for q, job in self.waiting() if q.name == queue), key=rank)
 
-    def holding(self) -> list[Job]:
-        """Return the jobs that hold quota."""
-        return [job for job in self.jobs if job.holds]
-
     def held(self, states: Iterable[State]) -> dict[str, Amounts]:
         """Return the GPUs held by queue, by jobs in these states."""
         wanted, found = set(states), dict[str, dict[FlavorResource, int]]()
@@ -87,17 +93,22 @@ class World:
         return self.rules.tree(self.held(s for s in State if s.holds))
 
     def schedule(self, at: datetime) -> None:
-        """Run cycles until nobody else can start."""
-        tree, tried = self.tree(), set[str]()
-        while candidates := heads(self.waiting(), tried):
-            for found in in_turn(assess(job, queue, tree) for queue, job in candidates):
-                again = assess(found.job, found.queue, tree)
-                if again.flavor:
-                    self.reserve(found.job, found.queue, again.flavor, at)
-                    tree.add_usage(found.queue.name, {found.job.pair: found.job.spec.total})
-                else:
-                    tried.add(found.job.uid)
-                    self._leave(again, tree, at)
+        """Let everybody start who can, make room where that is allowed, tell the rest why not."""
+        lines = self._lines()
+        if not lines:
+            return
+        tree = self.tree()
+        making_room = {}
+        for start in self._scheduler.starts(self.rules, self.jobs, lines, tree, at):
+            job = self._by_uid[start.workload.uid]
+            if start.assignment.victims:
+                making_room[job.uid] = start.assignment.victims
+            elif fits_now(tree, start.cluster_queue, start.assignment.usage):
+                tree.add_usage(start.cluster_queue, start.assignment.usage)
+                queue = self.rules.cluster_queues[start.cluster_queue]
+                self.reserve(job, queue, next(iter(start.assignment.usage)).flavor, at)
+        for name, line in lines.items():
+            self._tell_waiting(self.rules.cluster_queues[name], line, tree, making_room, at)
 
     def reserve(self, job: Job, queue: ClusterQueue, flavor: str, at: datetime) -> None:
         """Give quota to a job; it starts at once unless an admission check takes its time."""
@@ -140,28 +151,46 @@ class World:
         done = [j for j in self.jobs if j.state is State.FINISHED]
         for old in done[:-FINISHED_KEPT]:
             self.jobs.remove(old)
+            del self._by_uid[old.uid]
+            self._scheduler.forget(old)
 
-    def _leave(self, found: Assessment, tree: Tree, at: datetime) -> None:
-        """Note why a job doesn't start, and make room for it if its queue may take back."""
-        stopping, told = victims(found, tree, self.holding()), found.message
-        if stopping:
-            told += f". Pending the preemption of {len(stopping)} workload(s)"
-        for job in stopping:
-            if job.state is not State.STOPPING:
-                self._preempt(job, found, tree, at)
-        found.job.mark_waiting(told, at)
+    def _lines(self) -> dict[str, list[Job]]:
+        """Return the waiting jobs in order, of the queues that admit at all."""
+        names = [q.name for q in self.rules.cluster_queues.values() if q.stop_policy == "None"]
+        found = {name: self.pending(name) for name in names}
+        return {name: line for name, line in found.items() if line}
 
-    def _preempt(self, job: Job, found: Assessment, tree: Tree, at: datetime) -> None:
-        winner, own = found.job, job.spec.queue == found.queue.name
-        why = "prioritization in the ClusterQueue" if own else "reclamation within the cohort"
+    def _tell_waiting(
+        self,
+        queue: ClusterQueue,
+        line: list[Job],
+        tree: Tree,
+        making_room: Mapping[str, Sequence[Victim]],
+        at: datetime,
+    ) -> None:
+        """Note why jobs don't start, as far as Kueue tries them: the first alone if it's strict."""
+        left = [job for job in line if job.state is State.WAITING]
+        strict = queue.queueing_strategy == "StrictFIFO"
+        for job in left[:1] if strict else left:
+            victims = making_room.get(job.uid, ())
+            told = why_not(job, queue, tree)
+            if victims:
+                told += f". Pending the preemption of {len(victims)} workload(s)"
+            for victim in victims:
+                self._preempt(self._by_uid[victim.workload.uid], victim.reason, job, tree, at)
+            job.mark_waiting(told, at)
+
+    def _preempt(self, job: Job, reason: str, winner: Job, tree: Tree, at: datetime) -> None:
+        if job.state is State.STOPPING:
+            return
         told = (
             f"Preempted to accommodate a workload (UID: {winner.uid}, JobUID: {winner.job_uid}) "
-            f"due to {why}; preemptor path: {_path(tree, found.queue.name)}; "
+            f"due to {_REASONS[reason]}; preemptor path: {_path(tree, winner.spec.queue)}; "
             f"preemptee path: {_path(tree, job.spec.queue)}"
         )
-        job.mark_preempted("InClusterQueue" if own else "InCohortReclamation", told, at)
+        job.mark_preempted(reason, told, at)
         taken = f"{job.spec.total} {job.flavor}"
-        self._tell(at, job, f"is stopped: {found.queue.name} takes {taken} for {winner.spec.name}")
+        self._tell(at, job, f"is stopped: {winner.spec.queue} takes {taken} for {winner.spec.name}")
         self._later(job, at + PODS_STOP, self._stopped)
 
     def _stopped(self, job: Job, at: datetime) -> None:
