@@ -6,7 +6,7 @@
 from typing import Any
 
 from capacity.errors import UsageError
-from commands import fit, queue, quota, request, usage, why
+from commands import digest, fit, queue, quota, request, usage, why
 from commands import help as help_
 from commands.command import Answer, Ask, Command, World
 from commands.page import Page
@@ -17,6 +17,7 @@ _QUESTIONS: tuple[Command, ...] = (
     why.COMMAND,
     fit.COMMAND,
     usage.COMMAND,
+    digest.COMMAND,
     request.COMMAND,
 )
 COMMANDS: tuple[Command, ...] = (*_QUESTIONS, help_.command_of(_QUESTIONS))

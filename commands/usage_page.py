@@ -12,7 +12,7 @@ from commands.words import card, listing, number
 
 _MOST_JOBS = 8
 POLICY = {"max": "the larger of its compute and memory share", "compute": "its compute share"}
-NO_PRICES = "no prices: gpubot/prices.yaml isn't in the GitOps repository"
+NO_PRICES = "No cost: the GitOps repository has no gpubot/prices.yaml."
 MEANING = "idle = held and measured, less utilisation; unknown is never counted as idle"
 
 
@@ -76,23 +76,25 @@ def _compared(answer: UsageAnswer) -> str:
 
 def _parts(answer: UsageAnswer) -> tuple[Part, ...]:
     assert answer.ledger is not None
-    total = answer.ledger.total
+    total, sure = answer.ledger.total, answer.ledger.coverage >= ENOUGH
+    if not total.held:
+        return (Facts((("Coverage", (say.percent(answer.ledger.coverage),)),)),)
     facts: list[tuple[str, Line]] = [
         ("Held", (f"{say.hours(total.held)} GPU-hours",)),
         ("Busy", (say.hours(total.busy),)),
-        ("Idle", (say.hours(total.idle),)),
+        ("Idle" if sure else "Measured, not busy", (say.hours(total.idle),)),
         ("Unknown", (_unknown(answer),)),
         ("Coverage", (say.percent(answer.ledger.coverage),)),
     ]
     if answer.cost is not None:
         facts.append(("Cost of held", (say.money(answer.cost.held, answer.cost.currency),)))
     parts: list[Part] = [Facts(tuple(facts))]
-    if total.held and len(answer.ledger.days) > 1:
+    if len(answer.ledger.days) > 1:
         parts.append(chart(answer))
     if answer.jobs:
         parts.append(_jobs(answer))
     if answer.cost is None and not answer.price_problems:
-        parts.append(Paragraph((f"No cost: {NO_PRICES}.",)))
+        parts.append(Paragraph((NO_PRICES,)))
     return tuple(parts)
 
 
@@ -119,7 +121,9 @@ def chart(answer: UsageAnswer) -> Chart:
 
 
 def _jobs(answer: UsageAnswer) -> Table:
-    rows = tuple(_job(job) for job in answer.jobs[:_MOST_JOBS])
+    assert answer.ledger is not None
+    sure = answer.ledger.coverage >= ENOUGH
+    rows = tuple(_job(job, sure) for job in answer.jobs[:_MOST_JOBS])
     rest = answer.jobs[_MOST_JOBS:]
     if rest:
         held = say.hours(sum(job.hours.held for job in rest))
@@ -127,9 +131,9 @@ def _jobs(answer: UsageAnswer) -> Table:
     return Table(("job", "held h", "busy", "idle h"), rows, "Jobs that held most", (1, 2, 3))
 
 
-def _job(job: JobHours) -> tuple[Line, ...]:
+def _job(job: JobHours, sure: bool) -> tuple[Line, ...]:
     held = (job.job,), (say.hours(job.hours.held),)
-    if not job.judged:
+    if not (sure and job.judged):
         return (*held, ("unknown",), ("unknown",))
     busy = job.hours.busy / job.hours.held
     return (*held, (say.percent(busy),), (say.hours(job.hours.idle),))
@@ -173,7 +177,7 @@ def _actions(answer: UsageAnswer) -> tuple[Action, ...]:
 
 
 def _again(answer: UsageAnswer) -> str:
-    return f"usage {answer.whose.name}"
+    return f"usage {answer.whose.asked} {answer.period.said}".strip()
 
 
 def _footer(answer: UsageAnswer) -> Line:

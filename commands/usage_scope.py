@@ -28,6 +28,11 @@ class Whose:
     also: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
+    @property
+    def asked(self) -> str:
+        """The word that asks about it again."""
+        return "all" if self.namespaces is None else self.name
+
 
 def known_fleet(world: World) -> tuple[Fleet | None, tuple[Gap, ...]]:
     """Return the cluster if it can be read, and what its absence leaves out."""

@@ -8,7 +8,7 @@ window comes with the one before it, to compare with.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -31,12 +31,16 @@ _ONE_DAY = re.compile(_DATE)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A window in words ("last week"), and the one before it ("the week before")."""
+    """A window in words ("last week"), and the one before it ("the week before").
+
+    ``said`` is how it was asked for, "" if it wasn't.
+    """
 
     words: str
     window: Window
     before_words: str
     before: Window
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ def _checked(period: Period, said: str) -> Period:
         raise UsageError(f"{said!r} hasn't begun yet.", _EXAMPLES)
     if length > LONGEST:
         raise UsageError(f"{said!r} is longer than {LONGEST.days} days.", _EXAMPLES)
-    return period
+    return replace(period, said="" if said == DEFAULT else said)
 
 
 def _calendar(said: str, today: date) -> _Days:

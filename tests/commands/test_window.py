@@ -1,6 +1,8 @@
 """Windows: the asker's days, whole minutes, and the period before."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -80,15 +82,15 @@ def test_at_midnight_today_has_not_begun() -> None:
 
 
 @given(
-    st.datetimes(datetime(2024, 1, 1), datetime(2027, 1, 1)).map(lambda d: d.replace(tzinfo=UTC)),
+    st.integers(0, 3 * 365 * 24 * 3600).map(lambda s: at(2024, 1, 1) + timedelta(seconds=s)),
     st.sampled_from([BERLIN, "America/New_York", "Asia/Kolkata", "Pacific/Apia", "UTC"]),
     st.sampled_from(["", "7d", "24h", "last week", "this week", "yesterday", "last month"]),
 )
 def test_every_window_is_past_whole_and_meets_the_one_before(now, zone, said) -> None:
     try:
         period = parse(said.split(), now, zone)
-    except UsageError as told:
-        assert "begun" in told.sentence
+    except UsageError:
+        assert now.astimezone(ZoneInfo(zone)).hour == 0
         return
     window = period.window
     assert window.start < window.end <= now
@@ -96,5 +98,5 @@ def test_every_window_is_past_whole_and_meets_the_one_before(now, zone, said) ->
     assert period.before.end <= window.start
     spans = window.spans()
     assert (spans[0].start, spans[-1].end) == (window.start, window.end)
-    assert all(a.end == b.start for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a.end == b.start for a, b in pairwise(spans))
     assert all(timedelta(0) < s.end - s.start <= timedelta(hours=25) for s in spans)
