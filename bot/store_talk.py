@@ -97,6 +97,11 @@ class Outbox:
             row = session.get(CardRow, request_id)
             return Card(row.channel, row.ts, row.revision) if row else None
 
+    def thread(self, request_id: int) -> str:
+        """Return the request's thread as "channel/ts", "" before its card was posted."""
+        card = self.card(request_id)
+        return f"{card.channel}/{card.ts}" if card else ""
+
     def card_sent(self, request_id: int, channel: str, ts: str, revision: int) -> bool:
         """Note what the card shows; False if it shows a newer revision in that place already."""
         with self._database.write() as session:

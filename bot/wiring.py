@@ -88,6 +88,7 @@ def backend(settings: Settings, now: Now = utc_now) -> Backend:
         what_if=what_if,
         fleet=reader.fleet,
         cluster=settings.cluster,
+        thread_of=store.outbox.thread,
         poll_every=timedelta(seconds=settings.poll_seconds),
     )
     return Backend(sources, store, flow, now)

@@ -174,11 +174,13 @@ def test_the_outbox_gives_moves_in_order_until_they_are_told(store: Store) -> No
 def test_an_older_card_never_overwrites_a_newer_one(store: Store) -> None:
     request = store.requests.add(a_new(), "k1", 5, NEW)
     assert store.outbox.card(request.id) is None
+    assert store.outbox.thread(request.id) == ""
     assert store.outbox.card_sent(request.id, "C1", "1.0", 3)
     assert not store.outbox.card_sent(request.id, "C1", "1.0", 2)
     card = store.outbox.card(request.id)
     assert card is not None
     assert (card.channel, card.ts, card.revision) == ("C1", "1.0", 3)
+    assert store.outbox.thread(request.id) == "C1/1.0"
     assert store.outbox.card_sent(request.id, "C1", "2.0", 1)  # the old message was deleted
 
 
