@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 
-from bot import slack_commands
+from bot import slack_charts, slack_commands
 from bot.inbox import Inbox, Intent
 from bot.metrics import Metrics
 from bot.outbox import Outbox, OutboxStore
@@ -122,8 +122,8 @@ class Slack:
         await self.client.close()
 
     async def show(self, channel: str, page: Page) -> None:
-        """Post a page in a channel, for everybody."""
-        await self.client.post(channel, await self._edge.rendered(page))
+        """Post a page in a channel, for everybody, its charts as pictures where they may be."""
+        await slack_charts.show(self._edge, channel, page)
 
     async def _done(self, intent: Intent) -> None:
         self._news()

@@ -5,6 +5,7 @@ that was posted but not answered for must not be posted twice. Being told to slo
 inside the call when it is short; the outbox, which can wait, gets the advice instead.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -23,6 +24,8 @@ from capacity.errors import GpubotError, SourceDown
 # A response address is a right to post that comes in from outside: only Slack's hosts get one.
 RESPONSE_HOSTS = {"hooks.slack.com", "hooks.slack-gov.com"}
 TIMEOUT = 10
+# These take their arguments as a form only.
+UPLOADS = {"files.getUploadURLExternal", "files.completeUploadExternal"}
 QUIET = {"unfurl_links": False, "unfurl_media": False, "link_names": False, "parse": "none"}
 Repeat = Literal["again", "lost", "once"]
 DOWN = (aiohttp.ClientError, TimeoutError)
@@ -76,7 +79,7 @@ class SlackClient:
         """
         client = self._clients[repeat]
         # Slack takes JSON for what writes only.
-        reads = method in {"users.info", "auth.test"}
+        reads = method in {"users.info", "auth.test", *UPLOADS}
         how: dict[str, Any] = {"params" if reads else "json": arguments}
         try:
             response = await client.api_call(method, **how)
@@ -110,6 +113,28 @@ class SlackClient:
             if refused.code not in {"user_not_in_channel", "not_in_channel", "channel_not_found"}:
                 raise
             await self.post(user, message)
+
+    async def upload(self, name: str, alt: str, content: bytes) -> str:
+        """Upload a picture in files v2's three steps; return its id. It is in no channel yet.
+
+        Slack may need a moment until a message can show it, and answers invalid_blocks until then.
+        """
+        begun = await self.call(
+            "files.getUploadURLExternal",
+            filename=name,
+            length=str(len(content)),
+            alt_txt=alt[:1000],
+        )
+        try:
+            async with self._session.post(str(begun["upload_url"]), data=content) as response:
+                if response.status != 200:
+                    raise SlackDown(detail=f"upload: {response.status}")
+        except DOWN as error:
+            raise SlackDown(detail=f"upload: {error!r}") from error
+        file = str(begun["file_id"])
+        files = json.dumps([{"id": file, "title": name}])
+        await self.call("files.completeUploadExternal", files=files)
+        return file
 
     async def user(self, user: str) -> dict[str, Any]:
         """Return what ``users.info`` says about an account."""

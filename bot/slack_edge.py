@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,21 +77,24 @@ class Edge:
             for task in late:
                 task.cancel()
 
-    async def rendered(self, page: Page) -> Message:
-        """Render a page on the pool; when that is full, here and without mentions."""
-        try:
-            return await self.workers.run(self.message, page)
-        except BusyError:
-            return render(page)
+    async def rendered(self, page: Page, images: Mapping[str, str] | None = None) -> Message:
+        """Render a page on the pool; when that is full, here and without mentions.
 
-    def message(self, page: Page) -> Message:
+        ``images`` are the charts that were uploaded, by title; the others are said in words.
+        """
+        try:
+            return await self.workers.run(self.message, page, images)
+        except BusyError:
+            return render(page, images=images)
+
+    def message(self, page: Page, images: Mapping[str, str] | None = None) -> Message:
         """Render a page with people mentioned, if the people map can be read."""
         try:
             people = self.people()
         except GpubotError as error:
             log.warning("people unreadable", detail=error.detail or error.sentence)
-            return render(page)
-        return render(page, who=lambda person: slack_of(people, person))
+            return render(page, images=images)
+        return render(page, who=lambda person: slack_of(people, person), images=images)
 
     def teller(self, body: dict[str, Any]) -> Tell:
         """Return how to tell the person behind this payload something that only they see."""

@@ -51,7 +51,8 @@ class DigestAnswer:
     """The digest of a period: of all teams, or of one (``about``).
 
     ``busy`` and ``busy_before`` are the busy share of all cards' hours that DCGM saw, 0..1; None
-    when it saw none. ``cost`` is the cluster's. ``ledger`` is None when Prometheus doesn't answer; ``down`` says why.
+    when it saw none. ``cost`` is the cluster's. ``ledger`` is None when Prometheus doesn't answer;
+    ``down`` says why.
     """
 
     asked_at: datetime
