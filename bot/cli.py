@@ -66,7 +66,7 @@ def ask(
 @app.command()
 def digest(
     wishes: Annotated[
-        list[str] | None, typer.Argument(help="CHANNEL=question; without any, the settings'.")
+        list[str] | None, typer.Argument(help="CHANNEL=question; the settings', else a week's.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print, post nothing.")] = False,
 ) -> None:
@@ -77,7 +77,7 @@ def digest(
     sources = read_side(settings)
     sources.reader.start()
     try:
-        for wish in wishes or settings.digests:
+        for wish in wishes or settings.digests or ("this terminal=digest",):
             channel, _, question = wish.partition("=")
             print(f"# to {channel}: {question}\n")
             asker = Asker(time_zone=settings.digest_time_zone)

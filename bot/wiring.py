@@ -22,6 +22,8 @@ from gitops.flow import Flow
 from gitops.indexer import Indexer
 from gitops.localgit import LocalForge
 
+BY_SETTINGS = "settings"
+
 
 def build(settings: Settings, *, now: Now = utc_now) -> App:
     """Make the whole bot; it does nothing before ``start``. Raises UsageError for what lacks."""
@@ -126,19 +128,24 @@ def shape(settings: Settings) -> Shape:
 
 
 def subscribe(settings: Settings, store: Store, now: datetime) -> None:
-    """Bring the channels' digests in the database to what the settings say."""
+    """Bring the channels' digests in the database to what the settings say, no more and no less."""
+    kept = set()
     for wish in settings.digests:
         channel, equals, question = wish.partition("=")
         if not (channel and equals and question):
             raise UsageError(f"{wish!r} in GPUBOT_DIGESTS is not CHANNEL=question.")
-        store.digests.subscribe(
+        subscription = store.digests.subscribe(
             channel,
             question,
             cron=settings.digest_cron,
             time_zone=settings.digest_time_zone,
-            by="settings",
+            by=BY_SETTINGS,
             now=now,
         )
+        kept.add(subscription.id)
+    for old in store.digests.subscriptions():
+        if old.created_by == BY_SETTINGS and old.id not in kept:
+            store.digests.unsubscribe(old.id)
 
 
 async def run(settings: Settings) -> None:
