@@ -67,10 +67,12 @@ class Digests:
 
     async def _send(self, wanted: Subscription) -> None:
         now = self.now()
-        due = last_due(wanted.cron, ZoneInfo(wanted.time_zone), now)
+        zone = ZoneInfo(wanted.time_zone)
+        due = last_due(wanted.cron, zone, now)
         if due is None or due < wanted.created_at:
             return
-        period = due.isoformat()
+        # By the wall clock: an hour that comes twice in autumn is one period, not two.
+        period = due.astimezone(zone).strftime("%Y-%m-%dT%H:%M")
         if not await self.workers.run(self.store.claim, wanted.id, period, now):
             return
         page = await self.workers.run(self.answer, wanted.ask, Asker(time_zone=wanted.time_zone))
