@@ -1,6 +1,7 @@
 # Two commands do all the set-up on a fresh machine: `make play` and `make test`.
 PYTHON ?= python3
 VENV := .venv
+WORKERS ?= 2
 PY := $(VENV)/bin/python
 
 .PHONY: play lab test check bench corpus conformance lock clean
@@ -12,7 +13,7 @@ lab: $(VENV)/.dev         ## the same page on a real control plane, Kueue, Prome
 	$(PY) -m tests.lab $(ARGS)
 
 test: $(VENV)/.dev        ## every test this machine can run; the others say why they are skipped
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 check: $(VENV)/.dev       ## lint, format, types, architecture
 	$(PY) -m ruff check .
