@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,19 +18,24 @@ README = (ROOT / "README.md").read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 
 
+ABOUT = (
+    "Each is an environment variable, or the lower-case name without `GPUBOT_` in the TOML file that "
+    "`GPUBOT_CONFIG` names; the environment wins. An unknown name is refused at start."
+)
+
+
 def settings_page() -> str:
     tree = ast.parse((ROOT / "bot/settings.py").read_text("utf-8"))
     body = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Settings").body
     lines = [
         "# Settings",
         "",
-        "Each is an environment variable, or the lower-case name without `GPUBOT_` in the TOML file that "
-        "`GPUBOT_CONFIG` names; the environment wins. An unknown name is refused at start.",
+        ABOUT,
         "",
         "| setting | default | meaning |",
         "|---|---|---|",
     ]
-    for field, doc in zip(body, body[1:], strict=False):
+    for field, doc in pairwise(body):
         if not (isinstance(field, ast.AnnAssign) and isinstance(doc, ast.Expr)):
             continue
         name = field.target.id
