@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import requests
 from prometheus_api_client import PrometheusConnect
@@ -28,6 +28,18 @@ REST_SECONDS = 2.0
 # 400: bad query; 422: can't be executed (too many samples); 503: given up by the server's clock.
 # The library keeps only the text.
 _REFUSED = re.compile(r"HTTP Status Code (400|422)\b|HTTP Status Code 503 .*timed out")
+
+# The last five: an answer of something that isn't Prometheus.
+_FAILURES = (
+    requests.RequestException,
+    PrometheusApiClientException,
+    AttributeError,
+    KeyError,
+    TypeError,
+    ValueError,
+    IndexError,
+)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,50 +121,53 @@ class PrometheusReader:
         """When Prometheus last answered, or None if it never did."""
         return self._last_answer
 
-    def query(self, promql: str, at: datetime, seconds: float = READ_SECONDS) -> QueryResult:
+    def query(self, promql: str, at: datetime, seconds: float | None = None) -> QueryResult:
         """Evaluate at one moment (aware); a row may hold NaN or infinity.
 
-        ``seconds`` is how long the server may take; whoever gives more knows that it is there.
+        ``seconds`` is how long the server may take: whoever gives it knows that the server is
+        there, so that a late answer is TooMuch and not a sign that it is down.
         """
-        params = {"time": f"{at.timestamp():.3f}", "timeout": _duration(seconds)}
-        raw, warnings = self._ask(
-            lambda: self._client.custom_query(
-                promql, params=params, timeout=(CONNECT_SECONDS, seconds)
-            ),
-            heavy=seconds > READ_SECONDS,
-        )
-        rows = tuple(Row(item["metric"], float(item["value"][1])) for item in raw)
-        return QueryResult(rows, warnings)
+        patience = seconds or READ_SECONDS
+        params = {"time": f"{at.timestamp():.3f}", "timeout": _duration(patience)}
+
+        def call() -> tuple[Row, ...]:
+            raw = self._client.custom_query(
+                promql, params=params, timeout=(CONNECT_SECONDS, patience)
+            )
+            return tuple(Row(item["metric"], float(item["value"][1])) for item in raw)
+
+        return QueryResult(*self._ask(call, heavy=seconds is not None))
 
     def query_range(
         self, promql: str, start: datetime, end: datetime, step: timedelta
     ) -> RangeResult:
         """Evaluate at every step of [start, end]; at most 11,000 points a series (server limit)."""
         params = {"timeout": _duration(READ_SECONDS)}
-        raw, warnings = self._ask(
-            lambda: self._client.custom_query_range(
-                promql, start, end, _duration(step.total_seconds()), params=params
-            )
-        )
-        return RangeResult(tuple(_series(item) for item in raw), warnings)
+        every = _duration(step.total_seconds())
+
+        def call() -> tuple[Series, ...]:
+            raw = self._client.custom_query_range(promql, start, end, every, params=params)
+            return tuple(_series(item) for item in raw)
+
+        return RangeResult(*self._ask(call))
 
     def close(self) -> None:
         """Give back the connections."""
         self._client.close()
 
-    def _ask(self, call: Callable[[], Any], *, heavy: bool = False) -> tuple[Any, tuple[str, ...]]:
+    def _ask(self, call: Callable[[], T], *, heavy: bool = False) -> tuple[T, tuple[str, ...]]:
         if time.monotonic() < self._rest_until:
             raise SourceDown("Prometheus", self._last_answer, detail="resting after a failure")
         self._seen.warnings = ()
         try:
-            raw = call()
-        except (requests.RequestException, PrometheusApiClientException, KeyError) as error:
-            if _REFUSED.search(str(error)) or (heavy and isinstance(error, requests.ReadTimeout)):
+            found = call()
+        except _FAILURES as error:
+            if _REFUSED.search(str(error)) or (heavy and "Read timed out" in str(error)):
                 raise TooMuch(self._last_answer, detail=str(error)) from error
             self._rest_until = time.monotonic() + REST_SECONDS
             raise SourceDown("Prometheus", self._last_answer, detail=repr(error)) from error
         self._last_answer = self._now()
-        return raw, self._seen.warnings
+        return found, self._seen.warnings
 
     def _keep_warnings(self, response: requests.Response, *_: Any, **__: Any) -> None:
         if response.ok and "warnings" in response.text[-4096:]:
