@@ -41,7 +41,7 @@ def _lines(before: bytes, after: bytes, edit: Edit) -> str:
 def _words(gone: str, come: str, edit: Edit) -> str:
     key = re.escape(edit.field)
     if edit.old is None:
-        pair = rf"""(, |[ ]*)(["']?){key}\2: (["']?)[^"']+\3(\r?\n?)"""
+        pair = rf"""(, |[ ]*)(["']?){key}\2: (["']?)[^"']+\3(\r?\n?|, )"""
         added = _between(gone, come)
         return "" if re.fullmatch(pair, added) or come == f"{added}{gone}" else f"added {added!r}"
     if edit.new is None:
@@ -53,7 +53,9 @@ def _words(gone: str, come: str, edit: Edit) -> str:
     head = len(_common(gone, come))
     tail = len(_common(gone[head:][::-1], come[head:][::-1]))
     kept = gone[:head] + gone[len(gone) - tail :]
-    return "" if len(kept) >= len(gone) - len(edit.old) - 2 else f"{gone!r} became {come!r}"
+    escaped = "\\" in gone  # what is written is longer than what it means
+    right = escaped or len(kept) >= len(gone) - len(edit.old) - 2
+    return "" if right else f"{gone!r} became {come!r}"
 
 
 def _between(shorter: str, longer: str) -> str:
