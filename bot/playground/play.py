@@ -38,6 +38,7 @@ from gitops.repository import Repository
 PORT = 8484
 SPEED = 1.0
 REQUESTS_CHANNEL = "C0REQUESTS"
+DIGESTS = ("C0PLATFORM=digest",)
 MANIFEST = Path(__file__).resolve().parents[2] / "app-manifest.yaml"
 # Slack's own pace would make a visitor wait; the limits still hold, at twenty times the rate.
 RATE_SCALE = 20.0
@@ -137,6 +138,7 @@ class Playground:
             now=now,
             prometheus_url=self._prometheus_url(),
             pull_url=f"{self.url}/pulls/{{number}}",
+            digests=DIGESTS,
         )
 
     def _cluster_config(self) -> ClusterConfig:
