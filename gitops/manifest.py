@@ -17,7 +17,7 @@ from gitops.manifest_guard import allow_insertion, single
 from gitops.manifest_locate import Spot, locate
 from gitops.manifest_pointer import Inside, Named, Pointer, Step
 from gitops.manifest_proof import Bytes, Lines, prove
-from gitops.manifest_scalar import equal, spelt
+from gitops.manifest_scalar import equal, is_null, spelt
 from gitops.manifest_splice import Splice, insertion, removal, replacement
 from gitops.manifest_text import BOM, read
 from gitops.manifest_view import View
@@ -92,8 +92,9 @@ def _apply_one(path: str, data: bytes, edit: Edit) -> Edited:
 
 
 def look(path: str, data: bytes, pointer: Pointer, field: str) -> tuple[str | None, int]:
-    """Return what a field holds, as spelt (None: absent), and its line, if it could be edited.
+    """Return what a field holds, as spelt, and its line, if it could be edited.
 
+    None is an absent key, or null.
     Raises what ``apply`` would raise for an edit there.
     """
     spot = locate(View(read(path, data)), pointer)
@@ -101,7 +102,9 @@ def look(path: str, data: bytes, pointer: Pointer, field: str) -> tuple[str | No
     if found is None:
         allow_insertion(spot, field)
         return None, spot.view.text.line(spot.mapping.start)
-    return single(spot, *found).value, spot.view.text.line(found[0].start)
+    held = single(spot, *found)
+    value = None if is_null(held.value, held.style) else held.value
+    return value, spot.view.text.line(found[0].start)
 
 
 def _splice(spot: Spot, edit: Edit) -> Splice:
@@ -115,15 +118,20 @@ def _splice(spot: Spot, edit: Edit) -> Splice:
         return insertion(spot, edit.field, edit.new, edit.beside, number=edit.kind != "text")
     key, value = found
     held = single(spot, key, value)
-    if edit.old is None:
-        raise Conflict(_moved(spot, edit, f"is {held.value}"))
-    if not equal(held.value, edit.old, edit.kind):
+    now = None if is_null(held.value, held.style) else held.value
+    if (now is None) != (edit.old is None) or not _expected(now, edit):
         raise Conflict(_moved(spot, edit, f"is {held.value}"))
     if edit.new is None:
+        if now is None:
+            raise Conflict(f"{_name(spot, edit)} isn't set already; nothing was changed.")
         return removal(spot, key, held)
-    if equal(held.value, edit.new, edit.kind):
+    if now is not None and equal(now, edit.new, edit.kind):
         raise Conflict(f"{_name(spot, edit)} is {held.value} already; nothing was changed.")
     return replacement(spot, held, edit.new, number=edit.kind != "text")
+
+
+def _expected(now: str | None, edit: Edit) -> bool:
+    return now is None or edit.old is None or equal(now, edit.old, edit.kind)
 
 
 def _name(spot: Spot, edit: Edit) -> str:
@@ -133,5 +141,5 @@ def _name(spot: Spot, edit: Edit) -> str:
 
 
 def _moved(spot: Spot, edit: Edit, now: str) -> str:
-    expected = "not set" if edit.old is None else edit.old
-    return f"{_name(spot, edit)} {now}, not {expected} as expected; nothing was changed."
+    expected = "was expected to be unset" if edit.old is None else f"not {edit.old} as expected"
+    return f"{_name(spot, edit)} {now}, {expected}; nothing was changed."

@@ -26,6 +26,11 @@ def is_text(plain: str) -> bool:
     return plain.lower() not in _WORDS and not any(n.fullmatch(plain) for n in _NUMBERS)
 
 
+def is_null(text: str, style: str) -> bool:
+    """Tell whether a scalar says that there is no value."""
+    return not style and text in {"null", "Null", "NULL", "~"}
+
+
 def spelt(new: str, kind: str) -> str:
     """Return the canonical spelling of a new value; raises UsageError if it isn't one.
 

@@ -1,6 +1,8 @@
 """Real manifests: every value edited, every missing limit inserted, nothing else changed."""
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import yaml
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError as RuamelError
 
+from capacity.errors import Conflict, Refused
 from gitops.fragments import scan
 from gitops.manifest import Edit, Pointer, apply
 from gitops.manifest_sites import sites
@@ -100,6 +103,37 @@ def ruamel(data: bytes) -> list[object] | None:
         return list(YAML(typ="base", pure=True).load_all(data.decode()))
     except RuamelError:
         return None
+
+
+def test_any_scalar_can_be_edited_exactly(corpus: Path) -> None:
+    """Not only capacity: a few values of every file, picked evenly."""
+    done = 0
+    for path in sorted(corpus.glob("*.yaml")):
+        data = path.read_bytes()
+        found = [
+            spot
+            for number, document in enumerate(parse(read(path.name, data)))
+            for spot in scalars(document.root, Pointer(number))
+        ]
+        for pointer, key, value in found[:: max(1, len(found) // 4)]:
+            edit = Edit(path.name, pointer, key, value, "zz-1", "text")
+            with suppress(Refused, Conflict):
+                after = apply(path.name, data, [edit]).data
+                assert not complaint(data, after, edit), (path.name, pointer, key)
+                done += 1
+    assert done > 500
+
+
+def scalars(node: Node | None, pointer: Pointer) -> Iterator[tuple[Pointer, str, str]]:
+    if isinstance(node, Mapping):
+        for key, value in node.entries:
+            if isinstance(key, Scalar) and isinstance(value, Scalar):
+                yield pointer, key.value, value.value
+            elif isinstance(key, Scalar):
+                yield from scalars(value, pointer / key.value)
+    elif isinstance(node, Sequence):
+        for position, item in enumerate(node.items):
+            yield from scalars(item, pointer / position)
 
 
 def test_nothing_in_the_corpus_is_unreadable(corpus: Path) -> None:

@@ -439,6 +439,63 @@ def test_the_driver_version_stands_in_the_patch(tmp_path: Path) -> None:
     assert (str(place), place.held) == ("overlays/prod/patch.yaml:7", "580.126.20")
 
 
+OTHERS = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Cohort
+metadata: {name: ml}
+spec: {parentName: top, fairSharing: {weight: "2"}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: WorkloadPriorityClass
+metadata: {name: high}
+value: 1000
+---
+apiVersion: nvidia.com/v1alpha1
+kind: NVIDIADriver
+metadata: {name: h100}
+spec: {version: "580.126.20"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: shared}
+data:
+  resources: |
+    - name: cpu
+      nominalQuota: 0
+      borrowingLimit: 4
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "wanted", "held", "value_kind"),
+    [
+        ("Cohort", "ml", Wanted("fairSharing.weight"), "2", "quantity"),
+        ("Cohort", "ml", Wanted("parentName"), "top", "text"),
+        ("WorkloadPriorityClass", "high", Wanted("value"), "1000", "integer"),
+        ("NVIDIADriver", "h100", Wanted("version"), "580.126.20", "text"),
+        (
+            "QuotaList",
+            "shared/resources",
+            Wanted("borrowingLimit", resource="cpu"),
+            "4",
+            "quantity",
+        ),
+    ],
+)
+def test_fields_of_other_kinds(
+    tmp_path: Path, kind: str, name: str, wanted: Wanted, held: str, value_kind: str
+) -> None:
+    place = index(tmp_path, {"all.yaml": OTHERS}).find("", kind, name, wanted)
+    assert (place.held, place.kind) == (held, value_kind)
+
+
+def test_a_field_whose_mapping_is_missing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="There is no fairSharing to put weight in"):
+        index(tmp_path, {"q.yaml": QUEUE}).find(
+            "", "ClusterQueue", "research", Wanted("fairSharing.weight")
+        )
+
+
 def test_kyverno_s_cluster_policy_is_not_nvidia_s(tmp_path: Path) -> None:
     other = "apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata:\n  name: x\n# nominalQuota\n"
     assert index(tmp_path, {"p.yaml": other}).entries == ()

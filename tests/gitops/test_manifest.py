@@ -190,7 +190,7 @@ def test_every_other_surprise_is_a_conflict_too() -> None:
         replaced(quota("other: 1\n"))
     with pytest.raises(Conflict, match="no longer has a document 3"):
         replaced(quota(BLOCK), pointer=Pointer(2, ()))
-    with pytest.raises(Conflict, match="is 4, not not set as expected"):
+    with pytest.raises(Conflict, match="is 4, was expected to be unset"):
         inserted(quota(BLOCK + "  borrowingLimit: 4\n"))
     with pytest.raises(Conflict, match="isn't set, not 4 as expected"):
         removed(quota(BLOCK))
@@ -210,6 +210,14 @@ def test_new_quantities_are_canonical(asked: str, written: str) -> None:
 def test_what_is_no_quantity_is_never_written(asked: str) -> None:
     with pytest.raises(UsageError):
         replaced(quota(BLOCK), new=asked)
+
+
+def test_null_is_the_same_as_absent() -> None:
+    text = BLOCK + "  borrowingLimit: null # none\n"
+    assert inserted(quota(text)) == quota(text.replace("null", "16"))
+    assert look("q.yaml", quota(text), GPU, "borrowingLimit") == (None, 4)
+    with pytest.raises(Conflict, match="is null, not 4 as expected"):
+        removed(quota(text))
 
 
 VERSION = Edit("d.yaml", Pointer(0, ("driver",)), "version", "570.1.1", "580.10", "text")
