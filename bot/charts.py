@@ -62,8 +62,8 @@ def _frame(axes: Any, chart: Chart) -> None:
     every = -(-len(chart.labels) // MOST_TICKS) or 1
     shown = range(0, len(chart.labels), every)
     axes.set_xticks(list(shown), [chart.labels[i] for i in shown], fontsize=11)
-    unit = "" if chart.unit in chart.title else f" ({chart.unit})"
-    axes.set_title(f"{chart.title}{unit}", loc="left", fontsize=12, color=_INK, pad=28)
+    if chart.unit not in chart.title:  # the message shows the title above the picture
+        axes.set_ylabel(chart.unit, color=_INK)
     axes.legend(
         loc="lower left",
         bbox_to_anchor=(-0.02, 1.0),

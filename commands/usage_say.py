@@ -11,6 +11,8 @@ from capacity.usage import Hours, Ledger, Window
 from capacity.usage_queries import Span
 
 MOST_DAYS_IN_WORDS = 31
+# A number never stands on another line than its sign.
+_PERCENT = "\N{NO-BREAK SPACE}%"
 NAMES = ("busy", "idle", "unknown")
 
 
@@ -25,10 +27,10 @@ def hours(amount: float) -> str:
 def percent(share: float) -> str:
     """Return "61 %"; what isn't all is never "100 %", what isn't nothing never "0 %"."""
     if 0 < share < 0.005:
-        return "under 1 %"
+        return f"under 1{_PERCENT}"
     if 0.995 <= share < 1 - 1e-9:
-        return "over 99 %"
-    return f"{share:.0%}".replace("%", " %")
+        return f"over 99{_PERCENT}"
+    return f"{share:.0%}".replace("%", _PERCENT)
 
 
 def money(amount: Decimal, currency: str) -> str:

@@ -101,7 +101,9 @@ def test_the_digest_is_of_the_week_that_ended_in_its_zone(url) -> None:
     bot.subscribe(settings(), at(2026, 11, 29))
     bot.send(at(2026, 11, 30, 8, 0, 20))
     (digest,) = bot.posted
-    assert digest.startswith("C0PLATFORM\nprod-eu week 48: 29 % of 96 GPUs were busy")
+    assert digest.startswith(
+        "C0PLATFORM\nprod-eu week 48: 29\N{NO-BREAK SPACE}% of 96 GPUs were busy"
+    )
     assert "2026-11-22 23:00" in digest
     assert "2026-11-29 23:00 UTC" in digest.replace("\n", " ")
 
