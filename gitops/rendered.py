@@ -26,7 +26,7 @@ _MOST_BYTES = 64 * 1024 * 1024
 _LONGEST = 200
 
 
-class _NotRendered(Exception):  # noqa: N818  # an outcome inside this module, not an error
+class _NotRendered(Exception):  # an outcome inside this module, not an error
     pass
 
 
