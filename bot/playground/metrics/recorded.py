@@ -1,6 +1,6 @@
 """What the exporters recorded of the pods on cards: one sample a minute, and none in a gap.
 
-The same for the same pods, so that an answer doesn't change between two looks. [pure]
+The same for the same pods, so that an answer doesn't change between two looks.
 """
 
 import math
