@@ -12,8 +12,9 @@ from typing import Protocol
 from capacity import usage_queries as q
 from capacity.mig import Policy
 from capacity.prometheus import QueryResult, Row, TooMuch
-from capacity.usage import DeviceMinutes, Ledger, RequestedMinutes, SpanFacts, Window, ledger
+from capacity.usage import DeviceMinutes, Ledger, RequestedMinutes, SpanFacts, Window
 from capacity.usage_queries import Labels, Namespaces, Span
+from capacity.usage_sum import ledger
 
 AT_ONCE = 4
 MOST_KEPT = 400

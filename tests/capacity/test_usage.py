@@ -12,8 +12,8 @@ from capacity.usage import (
     RequestedMinutes,
     SpanFacts,
     Window,
-    ledger,
 )
+from capacity.usage_sum import ledger
 
 T0 = datetime(2026, 3, 9, tzinfo=UTC)
 WINDOW = Window(T0, T0 + timedelta(days=1))

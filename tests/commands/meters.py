@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from capacity.usage import DeviceMinutes, Ledger, RequestedMinutes, SpanFacts, Window, ledger
+from capacity.usage import DeviceMinutes, Ledger, RequestedMinutes, SpanFacts, Window
+from capacity.usage_sum import ledger
 
 H100 = "NVIDIA H100 80GB HBM3"
 
