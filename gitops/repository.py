@@ -2,31 +2,59 @@
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pygit2
-from pygit2.enums import FileMode
+from pygit2.enums import CredentialType, FileMode
 
 from capacity.errors import Conflict, SourceDown
+
+# libgit2 waits for ever unless it is told otherwise: a silent host would hold up everything.
+CONNECT_MILLISECONDS, ANSWER_MILLISECONDS = 5_000, 30_000
+pygit2.settings.server_connect_timeout = CONNECT_MILLISECONDS
+pygit2.settings.server_timeout = ANSWER_MILLISECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """Where a mirror comes from: an https, ssh or file address, and a token for https."""
+    """Where a mirror comes from: an https, ssh or file address, and a token for https.
+
+    ``token`` is called for each fetch, because some live for an hour only; it is never written to
+    the disk nor put into the address. Raises what ``token`` raises.
+    """
 
     url: str
-    token: str = field(default="", repr=False)
+    token: Callable[[], str] | None = field(default=None, repr=False)
     user: str = "x-access-token"
 
     def callbacks(self) -> pygit2.RemoteCallbacks:
         """Return what libgit2 asks for credentials."""
-        if not self.token:
+        if self.token is None:
             return pygit2.RemoteCallbacks()
-        return pygit2.RemoteCallbacks(credentials=pygit2.UserPass(self.user, self.token))
+        return _Credentials(self.url, self.user, self.token())
+
+
+class _Credentials(pygit2.RemoteCallbacks):
+    """The token for the one host that it is meant for, and only once in a fetch."""
+
+    def __init__(self, url: str, user: str, token: str) -> None:
+        super().__init__()
+        self._host = urlsplit(url)[:2]
+        self._pair = (user, token)
+        self._asked = False
+
+    def credentials(
+        self, url: str, username_from_url: str | None, allowed_types: CredentialType
+    ) -> pygit2.UserPass:
+        if self._asked or urlsplit(url)[:2] != self._host:
+            raise pygit2.GitError("it doesn't accept my token")
+        self._asked = True
+        return pygit2.UserPass(*self._pair)
 
 
 class Repository:
@@ -68,12 +96,16 @@ class Repository:
         reference = self._git.references.get(f"refs/heads/{branch}")
         return str(reference.peel(pygit2.Commit).id) if reference is not None else None
 
-    def fetch(self) -> None:
-        """Bring a mirror up to date, branches that are gone upstream removed."""
+    def fetch(self, every: float | None = None) -> None:
+        """Bring a mirror up to date, branches that are gone upstream removed.
+
+        Does nothing if that was done less than ``every`` seconds ago (None: as set up).
+        """
         if self._remote is None:
             return
+        every = self._every if every is None else every
         with self._fetching:
-            if self._fetched is not None and time.monotonic() - self._fetched < self._every:
+            if self._fetched is not None and time.monotonic() - self._fetched < every:
                 return
             try:
                 remote = self._git.remotes.create_anonymous(self._remote.url)
@@ -146,13 +178,19 @@ class Repository:
         return held
 
     def _commit(self, commit: str) -> pygit2.Commit:
-        try:
-            found = self._git.get(commit)
-        except ValueError:
-            found = None
+        found = self._known(commit)
+        if found is None and self._remote is not None:
+            self.fetch(every=0.2)  # made on the forge since the last fetch
+            found = self._known(commit)
         if found is None:
             raise self._down(pygit2.GitError(f"the commit {commit[:10]} isn't there"))
         return found.peel(pygit2.Commit)
+
+    def _known(self, commit: str) -> pygit2.Object | None:
+        try:
+            return self._git.get(commit)
+        except ValueError:
+            return None
 
     def _down(self, error: Exception) -> SourceDown:
         return SourceDown("the GitOps repository", self._fetched_at, detail=str(error))

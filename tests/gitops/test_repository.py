@@ -116,7 +116,7 @@ def test_a_missing_repository_branch_or_commit_is_a_source_down(path: Path, tmp_
 
 
 def test_a_token_is_never_in_the_remote_that_is_stored(path: Path, tmp_path: Path) -> None:
-    remote = Remote(path.as_uri(), token="s3cret-t0ken")
+    remote = Remote(path.as_uri(), token=lambda: "s3cret-t0ken")
     mirror = Repository(tmp_path / "mirror.git", remote=remote)
     mirror.head()
     kept = b"".join(p.read_bytes() for p in (tmp_path / "mirror.git").rglob("*") if p.is_file())
