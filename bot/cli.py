@@ -114,16 +114,27 @@ def check() -> None:
 
 
 @app.command("lint")
-def lint_repository(
-    path: Annotated[Path | None, typer.Argument(help="A repository; else the settings'.")] = None,
+def lint_manifests(
+    path: Annotated[
+        Path | None, typer.Argument(help="A folder of manifests; else the settings' repository.")
+    ] = None,
+    base: Annotated[
+        str, typer.Option(help="What was so at this revision already doesn't fail the run.")
+    ] = "",
+    annotate: Annotated[
+        bool, typer.Option(envvar="GITHUB_ACTIONS", help="Findings as annotations of the lines.")
+    ] = False,
 ) -> None:
-    """Check the repository's queues by Kueue's own rules and the platform's."""
-    from bot.cli_lint import findings
+    """Check queues by Kueue's own rules and the platform's; exits with 1 on errors."""
+    from bot.cli_lint import lines, of_branch, of_folder
 
-    settings = _settings("WARNING")
-    found = list(findings(path or Path(settings.repository or "."), settings.repository_branch))
-    for cluster, finding in found:
-        print(f"{finding.severity}  {cluster or '-'}  {finding.rule}: {finding.sentence}")
+    if path is None:
+        settings = _settings("WARNING")
+        found = list(of_branch(Path(settings.repository or "."), settings.repository_branch))
+    else:
+        found = list(of_folder(path, base))
+    for line in lines(found, annotate=annotate, root="" if path is None else path.as_posix()):
+        print(line)
     if any(finding.blocks for _, finding in found):
         raise typer.Exit(1)
 

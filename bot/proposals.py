@@ -1,7 +1,7 @@
 """The GitOps side for the flow: drafts to changes, lint and what-if, by one index per commit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from capacity.changes import QuotaChange
 from capacity.model import FlavorResource, Fleet
@@ -11,6 +11,7 @@ from capacity.simulate import simulate
 from gitops.change import Change, build_change
 from gitops.indexer import Indexer
 from gitops.lint import Finding, lint_draft
+from gitops.rendered import Programs, Renderer
 from gitops.repository import Repository
 from gitops.request import Draft
 
@@ -21,10 +22,12 @@ class Proposals:
 
     repository: Repository
     indexer: Indexer
+    programs: Programs = field(default_factory=Programs.on_path)
 
     def build(self, draft: Draft, commit: str) -> Change:
         """Build the edits of a draft at a commit (``gitops.ports.BuildChange``)."""
-        return build_change(self.indexer.at(commit), draft)
+        prove = Renderer(self.repository, self.programs).prove
+        return build_change(self.indexer.at(commit), draft, prove)
 
     def lint(self, draft: Draft, fleet: Fleet) -> tuple[Finding, ...]:
         """Return what is new with a draft at the tip of main (``gitops.ports.Lint``)."""
