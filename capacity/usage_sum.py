@@ -39,7 +39,9 @@ def ledger(window: Window, facts: Iterable[SpanFacts], policy: Policy = "max") -
     days = []
     for span, account in zip(spans, accounts, strict=True):
         hours = {
-            pod: _hours(account, pod) for pod in account.held.keys() | account.requested.keys()
+            # In order, so that the same facts give the same figures to the last digit.
+            pod: _hours(account, pod)
+            for pod in sorted(account.held.keys() | account.requested.keys())
         }
         for pod, part in hours.items():
             pods[pod] += part
