@@ -91,6 +91,16 @@ def _merged_by_hand(view: View, move: Move) -> Page:
     return Page((*said, Bold(move.text)) if move.text else said)
 
 
+def _applied(view: View, move: Move) -> Page:
+    del view
+    return Page((f"{move.text} applied ", Code(move.new[:SHORT]), *_at(move)))
+
+
+def _stuck(view: View, move: Move) -> Page:
+    said: Line = (Bold(f"{move.new} can't bring it into the cluster"), *_at(move), ". ")
+    return Page((*said, *_asked(view)), (Quote(move.text, move.old),))
+
+
 def _live(view: View, move: Move) -> Page:
     draft = view.request.draft
     where = f" in {draft.cluster}" if draft.cluster else ""
@@ -163,6 +173,8 @@ SAY: Mapping[MoveKind, Say] = {
     MoveKind.UNCONFLICTED: _unconflicted,
     MoveKind.MERGED: _merged,
     MoveKind.MERGED_BY_HAND: _merged_by_hand,
+    MoveKind.APPLIED: _applied,
+    MoveKind.STUCK: _stuck,
     MoveKind.LIVE: _live,
     MoveKind.DUE: _due,
     MoveKind.OVERDUE: _overdue,

@@ -14,10 +14,12 @@ from bot.app import App, Backend, Shape
 from bot.proposals import Proposals, what_if
 from bot.settings import Settings
 from bot.slack import Access
-from bot.sources import Now, read_side, utc_now
+from bot.sources import Now, cluster_config, read_side, utc_now
 from bot.store import Store, open_store
+from capacity.delivery_read import DeliveryReader
 from capacity.errors import UsageError
 from capacity.kueue import ClusterConfig
+from gitops.delivering import Tracker
 from gitops.flow import Flow
 from gitops.indexer import Indexer
 from gitops.localgit import LocalForge
@@ -92,6 +94,7 @@ def backend(settings: Settings, now: Now = utc_now) -> Backend:
         cluster=settings.cluster,
         thread_of=store.outbox.thread,
         poll_every=timedelta(seconds=settings.poll_seconds),
+        delivering=Tracker(DeliveryReader(cluster_config(settings), now).read, repository).of,
     )
     return Backend(sources, store, flow, now)
 

@@ -40,9 +40,26 @@ FLAVORS = Kind("resourceflavors", "resource flavors", decode.RESOURCE_FLAVOR)
 PRIORITY_CLASSES = Kind("workloadpriorityclasses", "priority classes", decode.PRIORITY_CLASS)
 WORKLOADS = Kind("workloads", "workloads", decode.WORKLOAD)
 
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A kind that is only listed, where its controller is installed."""
+
+    group: str
+    version: str
+    plural: str
+
+
+KUSTOMIZATIONS = Listed("kustomize.toolkit.fluxcd.io", "v1", "kustomizations")
+GIT_REPOSITORIES = Listed("source.toolkit.fluxcd.io", "v1", "gitrepositories")
+APPLICATIONS = Listed("argoproj.io", "v1alpha1", "applications")
+DELIVERY = (KUSTOMIZATIONS, GIT_REPOSITORIES, APPLICATIONS)
+
 KINDS = (CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, FLAVORS, PRIORITY_CLASSES, WORKLOADS)
 
 ACCESS = (
     AccessRule(GROUP, tuple(kind.plural for kind in KINDS), ("list", "watch")),
     AccessRule(VISIBILITY_GROUP, ("clusterqueues/pendingworkloads",), ("get",)),
+    *(AccessRule(kind.group, (kind.plural,), ("list",)) for kind in DELIVERY),
 )

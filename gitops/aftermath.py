@@ -3,12 +3,13 @@
 [pure]
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from gitops.events import Cancelled, Merged, Observed, StepDone, StepFailed, Ticked
+from gitops.events import Cancelled, Delivered, Merged, Observed, StepDone, StepFailed, Ticked
 from gitops.moves import Move, MoveKind
 from gitops.request import Ending, Request, State, Trouble
 from gitops.rollout import Differs, Live, Overdue
@@ -73,6 +74,27 @@ def observed(request: Request, event: Observed, now: datetime) -> Result:
             return differs, (Move(MoveKind.DIFFERS, now, old=request.draft.new or "", new=value),)
         case _:
             return request, ()
+
+
+def delivered(request: Request, event: Delivered, now: datetime) -> Result:
+    """Tell that the controller applied it, or why it doesn't, in its own words: each once."""
+    news, chores = event.news, request.chores
+    if news.applied:
+        if chores.applied:
+            return request, ()
+        applied = replace(request, chores=replace(chores, applied=news.applied, stuck=""))
+        move = Move(MoveKind.APPLIED, now, text=news.tool, old=news.speaker, new=news.applied)
+        return applied, (move,)
+    told = news.message if news.certain or request.state is State.OVERDUE else ""
+    if not told or _alike(told) == _alike(chores.stuck):
+        return request, ()
+    stuck = replace(request, chores=replace(chores, stuck=told))
+    return stuck, (Move(MoveKind.STUCK, now, text=told, old=news.speaker, new=news.tool),)
+
+
+def _alike(message: str) -> str:
+    """Return what stays of a message when the same failure is told again: no times, no counts."""
+    return re.sub(r"[0-9a-f]{7,}|\d+(\.\d+)?", "0", message)
 
 
 def step_failed(request: Request, event: StepFailed, now: datetime) -> Result:

@@ -6,6 +6,7 @@ An event says what was seen or done, never what the request should become. [pure
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gitops.delivering import Delivering
 from gitops.forge import PullRequest
 from gitops.request import Content, Vote
 from gitops.rollout import Differs, Live, Overdue, Waiting
@@ -120,6 +121,13 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
+class Delivered:
+    """The GitOps controller was asked how far it is with the merge."""
+
+    news: Delivering
+
+
+@dataclass(frozen=True, slots=True)
 class StepFailed:
     """A forge step failed and is tried again at ``retry_at``."""
 
@@ -155,6 +163,7 @@ Event = (
     | Cancelled
     | Ticked
     | Observed
+    | Delivered
     | StepFailed
     | StepDone
 )

@@ -12,6 +12,7 @@ from capacity.errors import Conflict, Denied, GpubotError, SourceDown, UnknownNa
 from capacity.model import Fleet
 from gitops.audit import Entry
 from gitops.book import Book, read_book
+from gitops.delivering import Delivering
 from gitops.events import Cancelled
 from gitops.flow_decide import decide_on, ended_words
 from gitops.flow_examine import Examiner, new_request
@@ -53,7 +54,8 @@ class Flow:
     """All that changes a request; safe to call from several threads and replicas.
 
     ``thread_of`` gives the address of a request's thread for the merge commit ("" if unknown),
-    ``poll_every`` is how old the forge's state may get before it is read again.
+    ``poll_every`` is how old the forge's state may get before it is read again. ``delivering``
+    says how far the GitOps controller is with a merge, None where there is none.
     """
 
     store: RequestStore
@@ -66,6 +68,7 @@ class Flow:
     cluster: str = ""
     thread_of: Callable[[int], str] = lambda _: ""
     poll_every: timedelta = timedelta(seconds=30)
+    delivering: Callable[[Request], Delivering | None] = lambda _: None
 
     def preview(self, draft: Draft, by: Actor, now: datetime) -> Preview:
         """Look at a draft from all sides; a refusal is in the preview, not raised.
@@ -167,7 +170,7 @@ class Flow:
             book: Book | SourceDown = read_book(self.source)
         except SourceDown as down:
             book = down
-        ticker = Ticker(self._stepper(), self.fleet, self.poll_every)
+        ticker = Ticker(self._stepper(), self.fleet, self.poll_every, self.delivering)
         waiting = self.store.unsettled()
         # Each second another one first: one that breaks must not hold up those behind it.
         first = int(now.timestamp()) % len(waiting) if waiting else 0

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from capacity.errors import SourceDown
 from capacity.model import Fleet
 from gitops.book import Book
-from gitops.events import Event, Observed, PolicyChanged, StepDone, Ticked
+from gitops.delivering import Delivering
+from gitops.events import Delivered, Event, Observed, PolicyChanged, StepDone, Ticked
 from gitops.flow_decide import judged
 from gitops.flow_save import run, save_events
 from gitops.flow_step import Events, Step, Stepper, failed, next_step
 from gitops.request import IN_GIT, TERMINAL, Request
-from gitops.rollout import check
+from gitops.rollout import Live, check
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Ticker:
     stepper: Stepper
     fleet: Callable[[], Fleet]
     poll_every: timedelta
+    delivering: Callable[[Request], Delivering | None] = lambda _: None
 
     def tick(self, request: Request, book: Book | SourceDown, now: datetime) -> bool:
         """Bring the request one step further; tell if another step is due right away."""
@@ -47,8 +49,12 @@ class Ticker:
             fleet = self.fleet()
         except SourceDown as down:
             return self._trouble("watch", request, down, now)
-        seen = Observed(check(request.draft, fleet, request.live_by or now, now))
-        return self._save(request, lambda _: (seen, StepDone("watch")), now)
+        found = check(request.draft, fleet, request.live_by or now, now)
+        news = self.delivering(request)
+        events: list[Event] = [Delivered(news)] if news else []
+        if not (news and isinstance(found, Live) and news.at_work(now)):
+            events.append(Observed(found))
+        return self._save(request, lambda _: (*events, StepDone("watch")), now)
 
     def _trouble(
         self,

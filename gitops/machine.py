@@ -14,6 +14,7 @@ from gitops.aftermath import Handler, Result
 from gitops.events import (
     Cancelled,
     ClosedByHand,
+    Delivered,
     Event,
     Judged,
     Mergeable,
@@ -199,7 +200,10 @@ _WAITING: dict[type, Handler] = {
     Cancelled: _cancelled,
     Ticked: _unanswered,
 }
-_ROLLOUT: dict[type, Handler] = _STEPS | {Observed: aftermath.observed}
+_ROLLOUT: dict[type, Handler] = _STEPS | {
+    Observed: aftermath.observed,
+    Delivered: aftermath.delivered,
+}
 _ENDED: dict[type, Handler] = _STEPS | {Opened: _late_pull, Merged: aftermath.merged_late}
 
 TABLE: Mapping[State, Mapping[type, Handler]] = {

@@ -22,6 +22,8 @@ class MoveKind(StrEnum):
     UNCONFLICTED = "unconflicted"
     MERGED = "merged"
     MERGED_BY_HAND = "merged-by-hand"  # not by the bot; ``text`` says if the policy was not met
+    APPLIED = "applied"  # the GitOps controller says so; ``text`` is its name, ``new`` the commit
+    STUCK = "stuck"  # ``text`` in the controller's own words, ``old`` who says so, ``new`` its name
     LIVE = "live"
     DUE = "due"  # the wished end has come: nothing is taken back by itself
     OVERDUE = "overdue"

@@ -151,6 +151,13 @@ class Repository:
         """Return the same as a unified diff."""
         return self._diff(base, head).patch or ""
 
+    def includes(self, commit: str, ancestor: str) -> bool:
+        """Tell if a commit is, or comes after, another; False if one of them isn't known here."""
+        found, older = (self._known(sha) if sha else None for sha in (commit, ancestor))
+        if found is None or older is None:
+            return False
+        return found.id == older.id or self._git.descendant_of(found.id, older.id)
+
     def log(self, count: int, branch: str = "") -> tuple[Mapping[str, Any], ...]:
         """Return the newest commits of a branch: sha, subject, author and time (aware, UTC)."""
         tip = self.tip(branch or self.base)

@@ -175,7 +175,8 @@ class Chores:
 
     ``status`` is the last commit status set ("sha state description"), ``comments`` the keys of
     the comments written, ``tidy`` tells that pull request and branch are closed and removed,
-    ``reminded`` that its wished end was told.
+    ``reminded`` that its wished end was told; ``applied`` the commit that the GitOps controller
+    was told to have applied, ``stuck`` its last failure that was told.
     """
 
     status: str = ""
@@ -183,6 +184,8 @@ class Chores:
     polled_at: datetime | None = None
     tidy: bool = False
     reminded: bool = False
+    applied: str = ""
+    stuck: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,12 @@ def words(kind: MoveKind) -> dict[str, str]:
             "new": "3f2a9c1d5e",
             "text": "The approval policy was not met.",
         },
+        MoveKind.APPLIED: {"text": "Flux", "old": "flux-system/prod", "new": "3f2a9c1d5e"},
+        MoveKind.STUCK: {
+            "text": "ClusterQueue/research dry-run failed: spec.queueingStrategy: Unsupported value",
+            "old": "Kustomization flux-system/prod",
+            "new": "Flux",
+        },
         MoveKind.LIVE: {"new": "40"},
         MoveKind.DIFFERS: {"old": "40", "new": "36"},
         MoveKind.REJECTED: {"by": "vera", "role": "owner of vision", "text": "we need them"},

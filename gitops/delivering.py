@@ -1,0 +1,106 @@
+"""How far the GitOps controller is with a merge: its own status, asked about one commit.
+
+Whose deliveries matter is told by commits: one that names a commit of our repository follows it.
+[pure]
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from capacity.delivery import Deliveries, Delivery
+from gitops.request import Request
+
+# A controller writes its status a moment after the object: the two are told in that order.
+_MOMENT = timedelta(seconds=10)
+
+
+class History(Protocol):
+    """The repository's commits."""
+
+    def includes(self, commit: str, ancestor: str) -> bool:
+        """Tell if a commit is, or comes after, another; False for one that isn't known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Delivering:
+    """What is known about one merge's way into the cluster.
+
+    ``applied`` is the commit in the cluster that has the merge, "" while it isn't there. Else
+    ``message`` is why not, in the controller's own words, ``speaker`` the object that says so, and
+    ``certain`` whether that is about this very merge. ``at_work_since`` is set while it is busy.
+    """
+
+    tool: str
+    speaker: str
+    applied: str = ""
+    message: str = ""
+    certain: bool = False
+    at_work_since: datetime | None = None
+
+    def at_work(self, now: datetime) -> bool:
+        """Tell if it began so lately that its own word is worth waiting for."""
+        since = self.at_work_since
+        return not self.applied and since is not None and now - since < _MOMENT
+
+
+@dataclass(frozen=True, slots=True)
+class Tracker:
+    """Answers for requests: ``read`` gives what the controllers say now."""
+
+    read: Callable[[], Deliveries]
+    history: History
+
+    def of(self, request: Request) -> Delivering | None:
+        """Return how far a merged request is; None when no controller brings its files."""
+        merge = request.merge_sha
+        if not merge:
+            return None
+        ours = [
+            delivery
+            for delivery in self.read().found
+            if any(self.history.includes(commit, commit) for commit in delivery.commits)
+        ]
+        return delivering(_covering(ours, paths_of(request.diff)), merge, self.history)
+
+
+def delivering(deliveries: Sequence[Delivery], merge: str, history: History) -> Delivering | None:
+    """Sum up the deliveries that have to apply a merge: the one that lacks it speaks for all."""
+    every = [_one(delivery, merge, history) for delivery in deliveries]
+    every.sort(key=lambda one: (bool(one.applied), not one.certain, not one.message))
+    return every[0] if every else None
+
+
+def paths_of(diff: str) -> tuple[str, ...]:
+    """Return the files that a unified diff changes."""
+    named = [line[6:] for line in diff.splitlines() if line.startswith(("+++ b/", "--- a/"))]
+    return tuple(dict.fromkeys(path.split("\t")[0] for path in named))
+
+
+def _one(delivery: Delivery, merge: str, history: History) -> Delivering:
+    if history.includes(delivery.applied, merge):
+        return Delivering(delivery.tool, delivery.speaker, applied=delivery.applied)
+    tried = history.includes(delivery.attempted, merge)
+    unfetched = not history.includes(delivery.fetched, merge)
+    source = delivery.speaker.startswith("GitRepository")
+    if delivery.paused and not tried:
+        return Delivering(delivery.tool, delivery.speaker, message=delivery.paused, certain=True)
+    if delivery.message:
+        certain = tried or (source and unfetched)
+        return Delivering(
+            delivery.tool, delivery.speaker, message=delivery.message, certain=certain
+        )
+    since = delivery.since if delivery.ready is None else None
+    return Delivering(delivery.tool, delivery.speaker, at_work_since=since)
+
+
+def _covering(deliveries: Sequence[Delivery], paths: Sequence[str]) -> Sequence[Delivery]:
+    """Keep those whose folder has the changed files; all, when a base elsewhere was changed."""
+    inside = [
+        delivery
+        for delivery in deliveries
+        if any(f"{path}/".startswith(f"{delivery.path}/") or not delivery.path for path in paths)
+    ]
+    return inside or deliveries
