@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+from bot.forges import repository_of
 from bot.settings import Settings
-from bot.world import LiveWorld, no_meter
+from bot.world import LiveWorld, no_index, no_meter
+from capacity.delivery_read import DeliveryReader
 from capacity.kueue import ClusterConfig, ClusterReader
 from capacity.meter import Meter
 from capacity.prometheus import PrometheusReader
@@ -15,6 +16,9 @@ from commands.command import Asker
 from commands.page import Page
 from commands.parse import parse
 from commands.table import run
+from gitops.delivering import Tracker
+from gitops.index import Index
+from gitops.indexer import Indexer
 from gitops.repository import Repository
 
 Now = Callable[[], datetime]
@@ -26,6 +30,8 @@ class Sources:
 
     reader: ClusterReader
     repository: Repository
+    indexer: Indexer
+    tracker: Tracker
     world: LiveWorld
 
     def answer(self, text: str, asker: Asker) -> tuple[Any, Page]:
@@ -40,10 +46,16 @@ def utc_now() -> datetime:
 
 def read_side(settings: Settings, now: Now = utc_now) -> Sources:
     """Make what questions are answered from; nothing is read before the reader is started."""
-    repository = Repository(Path(settings.repository or "."), base=settings.repository_branch)
+    repository = repository_of(settings)
     reader = ClusterReader(cluster_config(settings), now)
-    world = LiveWorld(now, reader, repository, _meter(settings, now))
-    return Sources(reader, repository, world)
+    indexer = Indexer(repository)
+    tracker = Tracker(DeliveryReader(cluster_config(settings), now).read, repository)
+
+    def index() -> Index:
+        return indexer.at(repository.head()) if settings.repository else no_index()
+
+    world = LiveWorld(now, reader, repository, _meter(settings, now), index, tracker.ours)
+    return Sources(reader, repository, indexer, tracker, world)
 
 
 def _meter(settings: Settings, now: Now) -> Callable[[], Meter]:

@@ -11,18 +11,15 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from bot.app import App, Backend, Shape
+from bot.forges import forge_of
 from bot.proposals import Proposals, what_if
 from bot.settings import Settings
 from bot.slack import Access
-from bot.sources import Now, cluster_config, read_side, utc_now
+from bot.sources import Now, read_side, utc_now
 from bot.store import Store, open_store
-from capacity.delivery_read import DeliveryReader
 from capacity.errors import UsageError
 from capacity.kueue import ClusterConfig
-from gitops.delivering import Tracker
 from gitops.flow import Flow
-from gitops.indexer import Indexer
-from gitops.localgit import LocalForge
 
 BY_SETTINGS = "settings"
 
@@ -76,17 +73,11 @@ def backend(settings: Settings, now: Now = utc_now) -> Backend:
     reader, repository = sources.reader, sources.repository
     store = open_store(settings.database_url.get_secret_value())
     subscribe(settings, store, now())
-    proposals = Proposals(repository, Indexer(repository))
+    proposals = Proposals(repository, sources.indexer)
     flow = Flow(
         store=store.requests,
         source=repository,
-        forge=LocalForge(
-            repository.path,
-            base=settings.repository_branch,
-            url=settings.pull_url,
-            protected=True,
-            clock=now,
-        ),
+        forge=forge_of(settings, repository, now),
         build_change=proposals.build,
         lint=proposals.lint,
         what_if=what_if,
@@ -94,7 +85,7 @@ def backend(settings: Settings, now: Now = utc_now) -> Backend:
         cluster=settings.cluster,
         thread_of=store.outbox.thread,
         poll_every=timedelta(seconds=settings.poll_seconds),
-        delivering=Tracker(DeliveryReader(cluster_config(settings), now).read, repository).of,
+        delivering=sources.tracker.of,
     )
     return Backend(sources, store, flow, now)
 

@@ -6,10 +6,12 @@ from typing import Any, Protocol
 
 import structlog
 
+from capacity.delivery import Deliveries
 from capacity.errors import SourceDown
 from capacity.model import Fleet
 from gitops import prices
 from gitops.book import read_book
+from gitops.index import Index
 from gitops.people import People
 from gitops.ports import Source
 from gitops.prices import Prices
@@ -36,15 +38,19 @@ class NotConfigured(SourceDown):
 class LiveWorld:
     """The cluster, the repository's people and the GPU meter, read when asked."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917
         self,
         now: Callable[[], datetime],
         reader: Reader,
         source: Source,
         meter: Callable[[], Any],
+        index: Callable[[], Index],
+        deliveries: Callable[[], Deliveries],
     ) -> None:
         self.now = now
         self.meter = meter
+        self.repository_index = index
+        self.deliveries = deliveries
         self._reader = reader
         self._source = source
         self._people = People()
@@ -73,6 +79,11 @@ class LiveWorld:
 
     def pending_order(self, cluster_queue: str) -> tuple[str, ...] | None:
         return self._reader.pending_order(cluster_queue)
+
+
+def no_index() -> Index:
+    """Stand in where no repository is set up."""
+    raise NotConfigured("The GitOps repository", "GPUBOT_REPOSITORY")
 
 
 def no_meter() -> Any:

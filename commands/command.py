@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from capacity.delivery import Deliveries
 from capacity.errors import Gap
 from capacity.model import Fleet
 from commands.page import Page
+from gitops.index import Index
 from gitops.people import People
 from gitops.prices import Prices
 
@@ -70,6 +72,14 @@ class World(Protocol):
 
     def prices(self) -> Prices | None:
         """What a GPU-hour costs, by the GitOps repository; None when it doesn't say."""
+        ...
+
+    def repository_index(self) -> Index:
+        """What the tip of the GitOps repository holds; raises SourceDown when it can't be read."""
+        ...
+
+    def deliveries(self) -> Deliveries:
+        """What Flux or Argo CD say of that repository; empty where neither is installed."""
         ...
 
 

@@ -6,7 +6,7 @@
 from typing import Any
 
 from capacity.errors import UsageError
-from commands import digest, fit, queue, quota, request, usage, why
+from commands import digest, drift, fit, queue, quota, request, usage, why
 from commands import help as help_
 from commands.command import Answer, Ask, Command, World
 from commands.page import Page
@@ -18,6 +18,7 @@ _QUESTIONS: tuple[Command, ...] = (
     fit.COMMAND,
     usage.COMMAND,
     digest.COMMAND,
+    drift.COMMAND,
     request.COMMAND,
 )
 COMMANDS: tuple[Command, ...] = (*_QUESTIONS, help_.command_of(_QUESTIONS))

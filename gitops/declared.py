@@ -34,7 +34,7 @@ def declared(manifests: Iterable[Manifest]) -> Declared:
     cohorts: list[Cohort] = []
     unreadable: list[str] = []
     for manifest in manifests:
-        raw = json.dumps(_read(manifest.data)).encode()
+        raw = json.dumps(plain(manifest.data)).encode()
         try:
             if manifest.kind == "ClusterQueue":
                 queues.append(cluster_queue(raw))
@@ -45,10 +45,10 @@ def declared(manifests: Iterable[Manifest]) -> Declared:
     return Declared(tuple(queues), tuple(cohorts), tuple(unreadable))
 
 
-def _read(data: Any) -> Any:
+def plain(data: Any) -> Any:
     """Return plain data with odd numbers as YAML reads them."""
     if isinstance(data, dict):
-        return {key: _read(value) for key, value in data.items()}
+        return {key: plain(value) for key, value in data.items()}
     if isinstance(data, list):
-        return [_read(value) for value in data]
+        return [plain(value) for value in data]
     return data.number if isinstance(data, Unquoted) else data

@@ -58,12 +58,18 @@ class Tracker:
         merge = request.merge_sha
         if not merge:
             return None
-        ours = [
+        ours = _covering(self.ours().found, paths_of(request.diff))
+        return delivering(ours, merge, self.history)
+
+    def ours(self) -> Deliveries:
+        """Return what the controllers say now of those that follow our repository."""
+        every = self.read()
+        found = [
             delivery
-            for delivery in self.read().found
+            for delivery in every.found
             if any(self.history.includes(commit, commit) for commit in delivery.commits)
         ]
-        return delivering(_covering(ours, paths_of(request.diff)), merge, self.history)
+        return Deliveries(tuple(found), every.gaps)
 
 
 def delivering(deliveries: Sequence[Delivery], merge: str, history: History) -> Delivering | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from capacity.delivery import Deliveries
 from capacity.errors import SourceDown
 from capacity.model import (
     Admission,
@@ -32,6 +33,7 @@ from capacity.model import (
     WorkloadPriorityClass,
 )
 from commands.command import Asker
+from gitops.index import Index
 from gitops.people import People, PersonEntry, Team
 from gitops.prices import Prices
 
@@ -369,6 +371,8 @@ class FakeWorld:
     at: datetime = NOW
     the_meter: Any = None
     the_prices: Prices | None = None
+    the_index: Index | None = None
+    the_deliveries: Deliveries = field(default_factory=Deliveries)
 
     def now(self) -> datetime:
         return self.at
@@ -391,3 +395,11 @@ class FakeWorld:
 
     def prices(self) -> Prices | None:
         return self.the_prices
+
+    def repository_index(self) -> Index:
+        if self.the_index is None:
+            raise SourceDown("the GitOps repository", None)
+        return self.the_index
+
+    def deliveries(self) -> Deliveries:
+        return self.the_deliveries

@@ -27,6 +27,7 @@ from tests.builders import (
     waiting_condition,
     waiting_workloads,
 )
+from tests.commands.drift_worlds import OLD, OTHER, SAME, by_flux, drift_world
 
 CPU = H100._replace(resource="cpu")
 MEMORY = H100._replace(resource="memory")
@@ -340,6 +341,10 @@ STORIES: dict[str, tuple[str, FakeWorld]] = {
     "fit-by-preemption": ("fit 8 h100 --queue serving", full_world()),
     "fit-manifest": (f"fit\n```\n{MANIFEST}```", DEFAULT),
     "fit-stopped": ("fit 2 h100", with_research(stop_policy="Hold")),
+    "drift": ("drift", drift_world(OTHER, by_flux(OLD, "ClusterQueue/lab dry-run failed"))),
+    "drift-none": ("drift", drift_world(SAME, by_flux())),
+    "drift-queue": ("drift research", drift_world(OTHER)),
+    "drift-queue-none": ("drift Vision", drift_world(SAME, by_flux(OLD))),
     "request": ("request research h100 nominal 40", DEFAULT),
     "help": ("help", DEFAULT),
     "help-fit": ("help fit", DEFAULT),
