@@ -23,6 +23,8 @@ from pydantic_settings import (
 from capacity.errors import UsageError
 
 PREFIX = "GPUBOT_"
+SHORTEST_SECRET = 16
+PUBLIC_FORGES = {"github": "https://github.com", "gitlab": "https://gitlab.com"}
 CONFIG = "GPUBOT_CONFIG"
 # Read by the test suite, which may run a command with them in its environment.
 OF_THE_TESTS = {
@@ -50,6 +52,15 @@ def _secret(token_start: str) -> AfterValidator:
     def check(value: SecretStr | None) -> SecretStr | None:
         if value is not None and not value.get_secret_value().startswith(token_start):
             raise ValueError(f"a token of this kind starts with {token_start}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _long_enough() -> AfterValidator:
+    def check(value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value.get_secret_value()) < SHORTEST_SECRET:
+            raise ValueError(f"a secret has at least {SHORTEST_SECRET} characters")
         return value
 
     return AfterValidator(check)
@@ -107,11 +118,32 @@ class Settings(BaseSettings):
 
     # The GitOps repository
     repository: str = ""
-    """Path of the bare repository whose main branch the cluster follows."""
+    """Path of the bare repository whose main branch the cluster follows; with a forge, of the
+    mirror that the bot makes and keeps there."""
     repository_branch: str = "main"
     """The branch that the cluster follows."""
     pull_url: str = Field(default="", pattern=r"^(https?://.*\{number\}.*)?$")
-    """Where people see a pull request, with ``{number}`` in it. Empty: nowhere but in Slack."""
+    """Where people see a pull request, with ``{number}`` in it. Empty: nowhere but in Slack. Only
+    for the forge ``local``; the others know."""
+    forge: Literal["local", "github", "gitlab", "gitea"] = "local"
+    """Where pull requests are made. ``local``: in the bare repository itself. ``gitea`` is for
+    Forgejo too, ``github`` for Enterprise Server too."""
+    forge_url: str = Field(default="", pattern=r"^(https?://.+)?$")
+    """The forge's web address. Empty: github.com or gitlab.com."""
+    forge_repository: str = Field(default="", pattern=r"^([\w.-]+(/[\w.-]+)+)?$")
+    """The repository there, as OWNER/NAME (on GitLab GROUP/.../NAME)."""
+    forge_token: SecretStr | None = None
+    """The token of the bot's own account: it reads and writes contents, pull requests and commit
+    statuses of this one repository. The account must be nobody who approves."""
+    forge_app_id: int = Field(default=0, ge=0)
+    """The GitHub App's id, instead of a token."""
+    forge_app_installation: int = Field(default=0, ge=0)
+    """The id of the App's installation that has the repository."""
+    forge_app_key_file: Path | None = None
+    """The App's private key, a PEM file."""
+    forge_webhook_secret: Annotated[SecretStr | None, _long_enough()] = None
+    """Opens ``/forge/webhook`` for the forge's webhooks, which must carry this secret. They only
+    save the wait until the next poll. Empty: there is no such address."""
 
     # The bot itself
     database_url: SecretStr = SecretStr("sqlite:///gpubot.db")
@@ -158,6 +190,29 @@ class Settings(BaseSettings):
         if self.slack_mode == "http" and self.slack_signing_secret is None:
             raise ValueError("http mode needs GPUBOT_SLACK_SIGNING_SECRET")
         return self
+
+    @validates(mode="after")
+    def _forge_is_whole(self) -> Self:
+        if self.forge == "local":
+            return self
+        app = (self.forge_app_id, self.forge_app_installation, self.forge_app_key_file)
+        if any(app) and not (all(app) and self.forge == "github" and self.forge_token is None):
+            raise ValueError("a GitHub App needs its id, installation and key file, and no token")
+        lacks = {
+            "GPUBOT_REPOSITORY (where the mirror is kept)": self.repository,
+            "GPUBOT_FORGE_REPOSITORY": self.forge_repository,
+            "GPUBOT_FORGE_TOKEN": self.forge_token or any(app),
+            "GPUBOT_FORGE_URL": self.forge_address,
+        }
+        missing = [name for name, value in lacks.items() if not value]
+        if missing:
+            raise ValueError(f"the forge {self.forge} needs {', '.join(missing)}")
+        return self
+
+    @property
+    def forge_address(self) -> str:
+        """The forge's web address, without a slash at its end."""
+        return (self.forge_url or PUBLIC_FORGES.get(self.forge, "")).rstrip("/")
 
     @property
     def zone(self) -> ZoneInfo:

@@ -5,7 +5,8 @@ header: not in addresses, errors or logs.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -18,6 +19,7 @@ from gitops.forge_errors import refusal, unreachable
 CONNECT_SECONDS, READ_SECONDS = 5.0, 20.0
 _PAGE = 50
 _MOST_PAGES = 40
+_REMEMBERED = 256
 
 
 class Reply(NamedTuple):
@@ -40,13 +42,32 @@ class _Token(AuthBase):
 
 
 class ForgeHttp:
-    """Calls below one address; safe to use from several threads."""
+    """Calls below one address; safe to use from several threads.
 
-    def __init__(self, forge: str, url: str, token: str, scheme: str = "token") -> None:
+    ``token`` is called for each request (some live for an hour only), ``page_size`` is what the
+    forge calls the length of a page. What was read with an ETag is asked for with it again, which
+    costs nothing of the rate limit as long as it is the same.
+    """
+
+    def __init__(
+        self,
+        forge: str,
+        url: str,
+        token: Callable[[], str],
+        *,
+        scheme: str = "Bearer",
+        page_size: str = "per_page",
+        accept: str = "application/json",
+    ) -> None:
         self._forge = forge
         self._url = url.rstrip("/")
-        self._auth = _Token(scheme, token)
+        self._token = token
+        self._scheme = scheme
+        self._page_size = page_size
+        self._headers = {"Accept": accept, "User-Agent": "gpubot"}
         self._local = threading.local()
+        self._known: OrderedDict[str, tuple[str, Any]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def get(self, path: str, *, accept: Sequence[int] = (), **query: Any) -> Reply:
         """Read; statuses in ``accept`` are returned, all others than success raised."""
@@ -59,7 +80,7 @@ class ForgeHttp:
     def pages(self, path: str, **query: Any) -> Iterator[Any]:
         """Yield the entries of a list, page by page."""
         for page in range(1, _MOST_PAGES + 1):
-            found = self.get(path, page=page, limit=_PAGE, **query).data or []
+            found = self.get(path, page=page, **{self._page_size: _PAGE}, **query).data or []
             yield from found
             if len(found) < _PAGE:
                 return
@@ -75,21 +96,27 @@ class ForgeHttp:
     ) -> Reply:
         """Make one call; raises ForgeDown, ForgeDenied or ForgeMissing."""
         what = f"{method} {path}"
+        target = requests.Request(method, self._url + path, params=query).prepare().url or ""
+        etag, held = self._recall(target) if method == "GET" else ("", None)
         try:
             answer = self._session().request(
                 method,
-                self._url + path,
+                target,
                 json=body,
-                params=query,
-                auth=self._auth,
+                headers={"If-None-Match": etag} if etag else None,
+                auth=_Token(self._scheme, self._token()),
                 timeout=(CONNECT_SECONDS, READ_SECONDS),
                 allow_redirects=False,
             )
         except requests.RequestException as error:
             raise unreachable(self._forge, error, what) from None
+        if etag and answer.status_code == 304:
+            return Reply(200, held, "")
         reply = self._reply(answer, what)
         if answer.status_code >= 300 and answer.status_code not in accept:
-            raise refusal(self._forge, answer.status_code, dict(answer.headers), reply.words, what)
+            raise refusal(self._forge, answer.status_code, answer.headers, reply.words, what)
+        if method == "GET" and answer.ok:
+            self._remember(target, answer.headers.get("ETag", ""), reply.data)
         return reply
 
     def _reply(self, answer: requests.Response, what: str) -> Reply:
@@ -99,14 +126,26 @@ class ForgeHttp:
             if answer.ok:  # a proxy's page, not the forge
                 raise ForgeDown(self._forge, detail=f"{what}: no JSON") from error
             data = None
-        words = str(data.get("message") or "") if isinstance(data, dict) else ""
-        return Reply(answer.status_code, data, words)
+        said = data if isinstance(data, dict) else {}
+        return Reply(answer.status_code, data, str(said.get("message") or said.get("error") or ""))
+
+    def _recall(self, target: str) -> tuple[str, Any]:
+        with self._lock:
+            return self._known.get(target, ("", None))
+
+    def _remember(self, target: str, etag: str, data: Any) -> None:
+        with self._lock:
+            self._known.pop(target, None)
+            if etag:
+                self._known[target] = (etag, data)
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
 
     def _session(self) -> requests.Session:
         held: requests.Session | None = getattr(self._local, "session", None)
         if held is None:
             held = self._local.session = requests.Session()
-            held.headers.update({"Accept": "application/json", "User-Agent": "gpubot"})
+            held.headers.update(self._headers)
         return held
 
 

@@ -57,7 +57,13 @@ class GiteaForge:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         owner, _, name = repository.partition("/")
-        self._http = ForgeHttp(NAME, f"{url.rstrip('/')}/api/v1", token)
+        self._http = ForgeHttp(
+            NAME,
+            f"{url.rstrip('/')}/api/v1",
+            lambda: token,
+            scheme="token",
+            page_size="limit",
+        )
         self._repo = f"/repos/{escaped(owner)}/{escaped(name)}"
         self._base = base
         self._pause = pause
