@@ -13,10 +13,11 @@ from bot.digests import Digests
 from bot.inbox import Inbox
 from bot.jobs import Jobs
 from bot.metrics import Metrics
-from bot.server import Check, Server, application
+from bot.server import Check, Handler, Server, application
 from bot.slack import Access, Ports, Slack
 from bot.sources import Sources
 from bot.store import Store
+from bot.webhooks import Hook, webhook
 from bot.workers import Workers
 from capacity.errors import GpubotError
 from commands.command import Asker
@@ -55,6 +56,7 @@ class Shape:
     workers: int = 8
     waiting: int = 64
     poll_seconds: float = 5.0
+    hook: Hook | None = None
 
 
 class App:
@@ -71,7 +73,9 @@ class App:
         self._poll = shape.poll_seconds
         self._slack: Slack | None = None
         self.server = Server(
-            application(self.checks, self.metrics.registry, self._webhook()),
+            application(
+                self.checks, self.metrics.registry, self._webhook(), self._hints(shape.hook)
+            ),
             shape.host,
             shape.port,
         )
@@ -176,6 +180,9 @@ class App:
             return await self._slack.webhook(request)
 
         return later
+
+    def _hints(self, hook: Hook | None) -> Handler | None:
+        return webhook(hook, lambda: self._jobs.soon("requests")) if hook else None
 
     def _watch(self, slack: Slack) -> None:
         watch = self.metrics.watch

@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from bot.settings import Settings
+from bot.webhooks import Hook
 from gitops.forge import Forge
 from gitops.forge_invite import InvitingForge
 from gitops.gitea import GiteaForge
@@ -52,3 +53,10 @@ def token_of(settings: Settings) -> Callable[[], str]:
         api = api_of(settings.forge_address)
         return AppToken(api, settings.forge_app_id, settings.forge_app_installation, key)
     return FixedToken(settings.forge_token.get_secret_value() if settings.forge_token else "")
+
+
+def hook_of(settings: Settings) -> Hook | None:
+    """Return whose webhooks are listened to; None without a secret, or without a forge."""
+    if settings.forge_webhook_secret is None or settings.forge == "local":
+        return None
+    return Hook(settings.forge, settings.forge_webhook_secret.get_secret_value())

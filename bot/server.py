@@ -26,9 +26,12 @@ Checks = Callable[[], Awaitable[Sequence[Check]]]
 
 
 def application(
-    checks: Checks, registry: CollectorRegistry, slack: Handler | None = None
+    checks: Checks,
+    registry: CollectorRegistry,
+    slack: Handler | None = None,
+    forge: Handler | None = None,
 ) -> web.Application:
-    """Return the application; ``slack`` answers the three addresses of http mode."""
+    """Return the application; ``slack`` answers http mode's addresses, ``forge`` its webhooks."""
     app = web.Application(client_max_size=1024 * 1024)
 
     async def healthz(_: web.Request) -> web.Response:
@@ -55,6 +58,8 @@ def application(
     if slack is not None:
         for path in ("/slack/events", "/slack/commands", "/slack/interactivity"):
             app.router.add_post(path, slack)
+    if forge is not None:
+        app.router.add_post("/forge/webhook", forge)
     return app
 
 

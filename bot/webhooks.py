@@ -8,15 +8,23 @@ import hashlib
 import hmac
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from aiohttp import web
 
 Kind = Literal["github", "gitlab", "gitea"]
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-PATH = "/forge/webhook"
 _REMEMBERED = 1000
 _DELIVERIES = ("X-GitHub-Delivery", "X-Gitea-Delivery", "Idempotency-Key", "X-Gitlab-Event-UUID")
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """Whose webhooks are listened to, and the secret that they carry."""
+
+    kind: Kind
+    secret: str = field(repr=False)
 
 
 class Deliveries:
@@ -52,12 +60,12 @@ def genuine(kind: Kind, secret: str, headers: Mapping[str, str], body: bytes) ->
     return hmac.compare_digest(wanted.encode(), given.encode("utf-8", "surrogateescape"))
 
 
-def webhook(kind: Kind, secret: str, hint: Callable[[], None]) -> Handler:
-    """Return what answers ``PATH``: 401 without the secret, else 202, and ``hint`` once each."""
+def webhook(hook: Hook, hint: Callable[[], None]) -> Handler:
+    """Return what answers a delivery: 401 without the secret, else 202, and ``hint`` once each."""
     deliveries = Deliveries()
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        if not genuine(kind, secret, request.headers, await request.read()):
+        if not genuine(hook.kind, hook.secret, request.headers, await request.read()):
             return web.Response(status=401)
         name = next((request.headers[n] for n in _DELIVERIES if n in request.headers), "")
         if deliveries.is_new(name):

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from bot.app import App, Backend, Shape
-from bot.forges import forge_of
+from bot.forges import forge_of, hook_of
 from bot.proposals import Proposals, what_if
 from bot.settings import Settings
 from bot.slack import Access
@@ -118,6 +118,7 @@ def shape(settings: Settings) -> Shape:
         workers=settings.workers,
         waiting=settings.waiting,
         poll_seconds=settings.poll_seconds,
+        hook=hook_of(settings),
     )
 
 

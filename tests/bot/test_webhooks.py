@@ -8,11 +8,12 @@ from typing import Any
 
 import aiohttp
 import pytest
-from aiohttp import web
+from prometheus_client import CollectorRegistry
 
-from bot.server import Server
-from bot.webhooks import PATH, Deliveries, Kind, genuine, webhook
+from bot.server import Check, Server, application
+from bot.webhooks import Deliveries, Hook, Kind, genuine, webhook
 
+PATH = "/forge/webhook"
 SECRET = "a secret of the tests"
 BODY = '{"action": "closed", "näme": 1}'.encode()
 
@@ -27,13 +28,17 @@ def signed(kind: Kind, secret: str = SECRET, body: bytes = BODY, **more: str) ->
     return by_kind[kind] | more
 
 
+async def nothing() -> tuple[Check, ...]:
+    return ()
+
+
 def deliver(kind: Kind, *deliveries: tuple[Mapping[str, str], bytes]) -> tuple[list[int], int]:
     """Return the statuses of deliveries over HTTP, and how many hints came of them."""
 
     async def story() -> tuple[list[int], int]:
         hints: list[None] = []
-        app = web.Application()
-        app.router.add_post(PATH, webhook(kind, SECRET, lambda: hints.append(None)))
+        handler = webhook(Hook(kind, SECRET), lambda: hints.append(None))
+        app = application(nothing, CollectorRegistry(), forge=handler)
         server = Server(app, "127.0.0.1", 0)
         await server.start()
         try:
@@ -84,3 +89,9 @@ def test_a_thousand_deliveries_are_remembered() -> None:
     assert deliveries.is_new("0")
     assert deliveries.is_new("")
     assert deliveries.is_new("")
+
+
+def test_without_a_secret_there_is_no_such_address_and_it_never_prints() -> None:
+    paths = {r.canonical for r in application(nothing, CollectorRegistry()).router.resources()}
+    assert paths == {"/healthz", "/readyz", "/metrics"}
+    assert SECRET not in repr(Hook("gitea", SECRET))
