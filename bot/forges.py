@@ -11,6 +11,7 @@ from gitops.forge_invite import InvitingForge
 from gitops.gitea import GiteaForge
 from gitops.github import GithubForge
 from gitops.github_access import AppToken, FixedToken, api_of
+from gitops.gitlab import GitlabForge
 from gitops.localgit import LocalForge
 from gitops.repository import Remote, Repository
 
@@ -41,6 +42,8 @@ def forge_of(settings: Settings, repository: Repository, now: Callable[[], datet
     forge: Forge
     if settings.forge == "github":
         forge = GithubForge(name, token, url=url, base=base)
+    elif settings.forge == "gitlab":
+        forge = GitlabForge(name, token, url=url, base=base)
     else:
         forge = GiteaForge(url, name, token(), base=base)
     return InvitingForge(forge, repository, LABELS)

@@ -28,10 +28,14 @@ class Operation(NamedTuple):
 
 
 class Description:
-    """A published description, by which calls are judged."""
+    """A published description, by which calls are judged.
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    ``also`` are properties of bodies that are sent on purpose for versions with other names.
+    """
+
+    def __init__(self, document: dict[str, Any], also: frozenset[str] = frozenset()) -> None:
         self.document = document
+        self._also = also
         resource = Resource.from_contents(_nullable(document), default_specification=DRAFT7)
         self._registry: Registry[Any] = Registry().with_resource("doc:", resource)
         self._paths = [(_pattern(path), path) for path in document["paths"]]
@@ -118,9 +122,9 @@ class Description:
         known = schema.get("properties")
         if isinstance(value, dict) and known is not None:
             for key, item in value.items():
-                if key not in known:
+                if key not in known and key not in self._also:
                     raise WrongCallError(f"{where} knows no {key!r}")
-                self._strictly(item, known[key], f"{where}: {key}")
+                self._strictly(item, known.get(key, {}), f"{where}: {key}")
         if isinstance(value, list) and "items" in schema:
             for item in value:
                 self._strictly(item, schema["items"], where)

@@ -55,6 +55,7 @@ class Forge:
     description: Description
     prefix: str = ""
     unchecked: frozenset[str] = frozenset()
+    judge_replies: bool = True
     calls: list[Call] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
@@ -84,7 +85,8 @@ class Forge:
                     return act(call)
                 operation = self.description.check_call(method, path, call.query, call.body)
                 reply = act(call, *map(unquote, match.groups()))
-                if f"{reply.status} {operation.name}" not in self.unchecked:
+                is_said = f"{reply.status} {operation.name}" not in self.unchecked
+                if self.judge_replies and is_said:
                     self.description.check_reply(operation, reply.status, reply.body)
                 return reply
         raise WrongCallError(f"{call.method} {path} isn't played here")

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 
 from capacity.errors import SourceDown
 from gitops.forge import (
@@ -23,7 +24,9 @@ from gitops.repository import Remote, Repository
 from tests.cluster import forge as programs
 from tests.cluster.process import free_port, wait_until
 from tests.cluster.repository import Repository as Hosted
-from tests.cluster.web import RefusedError
+from tests.forges import validating
+from tests.forges.openapi import Description
+from tests.forges.real import merge_when_checked
 
 pytestmark = pytest.mark.cluster
 QUEUES = "clusters/prod/queues.yaml"
@@ -253,17 +256,9 @@ def test_closed_and_merged_by_hand_are_read_as_such(forge: GiteaForge, hosted: H
     assert refused.value.reason == "not-open"
     api.patch(f"{hosted.path}/pulls/{pull.number}", {"state": "open"})
     assert forge.read(pull.number).state == "open"
-    wait_until(lambda: merged_by_hand(hosted, pull), "the merge by hand", 30)
+    merge_when_checked(hosted, pull.number, pull.head_sha, user="bob")
     read = forge.read(pull.number)
     assert (read.state, read.merged_by) == ("merged", "bob")
-
-
-def merged_by_hand(hosted: Hosted, pull: PullRequest) -> bool:
-    try:
-        hosted.merge(pull.number, pull.head_sha, user="bob")
-    except RefusedError as refused:
-        return "already merged" in refused.body
-    return True
 
 
 def test_labels_and_reviewers_that_are_unknown_hold_up_nothing(
@@ -330,3 +325,46 @@ def test_nobody_answers_is_down(hosted: Hosted) -> None:
     assert free != port
     with pytest.raises(ForgeDown, match="can't reach Gitea"):
         GiteaForge(f"http://127.0.0.1:{free}", "a/b", "t").find(BRANCH)
+
+
+def test_every_call_is_in_giteas_own_description(gitea: programs.Gitea, hosted: Hosted) -> None:
+    document = requests.get(f"{gitea.url}/swagger.v1.json", timeout=10).json()
+    # What up to 1.25 and Forgejo call the message of a merge.
+    old = frozenset({"MergeTitleField", "MergeMessageField"})
+
+    def forward(call: validating.Call, path: str) -> validating.Reply:
+        answer = requests.request(
+            call.method,
+            f"{gitea.url}/api/v1{path}",
+            params=call.query,
+            json=call.body,
+            headers={"Authorization": call.headers["Authorization"]},
+            timeout=20,
+        )
+        return validating.Reply(answer.status_code, answer.content or None)
+
+    routes: list[validating.Route] = [
+        (method.upper(), "(.*)", forward) for method in ("get", "post", "patch", "delete")
+    ]
+    description = Description(document, old)
+    proxy = validating.Forge(routes, description, "/api/v1", judge_replies=False)
+    with validating.serving(proxy):
+        forge = GiteaForge(proxy.url, f"platform/{hosted.name}", gitea.token("gpubot"))
+        files = {QUEUES: AFTER.encode(), "docs/old.md": None, "docs/new.md": b"new\n"}
+        proposal = replace(
+            a_proposal(hosted), files=files, labels=("a",), reviewers=("alice", "nobody", "o/t")
+        )
+        pull = forge.open_pull_request(proposal)
+        forge.comment(pull.number, "k", "text")
+        hosted.commit({"docs/other.md": "x\n"}, "Meanwhile")
+        forge.read(pull.number)
+        merge(hosted, forge, pull)
+        forge.close(pull.number)
+        with pytest.raises(ForgeMissing):
+            forge.set_status("0" * 40, "success", "")
+        again = replace(a_proposal(hosted, "a: 10\n"), branch="gpubot/request-8-k3")
+        hosted.commit({QUEUES: "a: 11\n"}, "Mine", branch=again.branch, user="alice")
+        with pytest.raises(ForgeConflict):
+            forge.open_pull_request(again)
+    assert proxy.wrong == []
+    assert len(description.seen) >= 15
