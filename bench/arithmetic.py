@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from bench.lines import line
 from capacity.changes import QuotaChange
 from capacity.explain import explain
 from capacity.model import (
@@ -118,10 +119,6 @@ def milliseconds(work: Callable[[], object], runs: int = 21) -> float:
     return statistics.median(taken) * 1000
 
 
-def line(name: str, figure: float, goal: float) -> str:
-    return f"{name} {figure:.3g} ms goal {goal:g} {'ok' if figure <= goal else 'short'}"
-
-
 def main() -> None:
     queues, cohorts = forest(random.Random(1))
     tree = Tree.build(queues, cohorts)
@@ -136,13 +133,15 @@ def main() -> None:
     small = Tree.of(fleet)
     head = pending_order(fleet, "q7")[0]
     what_if = [QuotaChange("q7", FlavorResource("f0", GPU), "nominal", 100)]
-    print(line("P8.availability", milliseconds(tree.availability), 10))
-    print(line("P8.potentials", milliseconds(tree.potentials), 10))
-    print(line("P8.build", milliseconds(lambda: Tree.build(queues, cohorts), 9), 100))
-    print(line("P8.copy", milliseconds(tree.copy), 1))
-    print(line("P8.one-queue-changes", milliseconds(change, 99), 1))
-    print(line("P8.explain", milliseconds(lambda: explain(head, fleet, small), 99), 5))
-    print(line("P8.what-if-100-queues", milliseconds(lambda: simulate(fleet, what_if), 3), 2000))
+    print(line("P8", milliseconds(tree.availability), "ms-availability", 10))
+    print(line("P8", milliseconds(tree.potentials), "ms-potentials", 10))
+    print(line("P8", milliseconds(lambda: Tree.build(queues, cohorts), 9), "ms-build", 100))
+    print(line("P8", milliseconds(tree.copy), "ms-copy", 1))
+    print(line("P8", milliseconds(change, 99), "ms-one-queue-changes", 1))
+    print(line("P8", milliseconds(lambda: explain(head, fleet, small), 99), "ms-explain", 5))
+    print(
+        line("P8", milliseconds(lambda: simulate(fleet, what_if), 3), "ms-what-if-100-queues", 2000)
+    )
 
 
 if __name__ == "__main__":

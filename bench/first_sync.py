@@ -21,6 +21,7 @@ import urllib3
 from kubernetes import client
 from kubernetes.informer import SharedInformer
 
+from bench.lines import line
 from bench.workload_objects import QUEUES, cluster_queues, local_queues, workloads
 from bot.playground.cluster.apiserver import ApiServer
 from bot.playground.cluster.objects import ObjectStore
@@ -174,12 +175,7 @@ def _report(pipe: Any, work: Callable[..., dict[str, float]], arguments: Any) ->
     pipe.send(work(*arguments))
 
 
-def line(name: str, figure: float, unit: str, goal: float) -> str:
-    """One measure as a line; lower is better."""
-    return f"{name} {figure:.2f} {unit} goal {goal:g} {'ok' if figure <= goal else 'short'}"
-
-
-def main(count: int) -> None:
+def main(count: int = 100_000) -> None:
     context = multiprocessing.get_context("spawn")
     mine, theirs = context.Pipe()
     server = context.Process(target=serve, args=(count, theirs))
@@ -189,18 +185,26 @@ def main(count: int) -> None:
     plain = apart(bare, url)
     ours = apart(reader, url, mine)
     print(f"# bare paged list with json: {plain['seconds']:.2f} s; ours {ours['seconds']:.2f} s")
-    print(line("P4.first-sync", ours["seconds"] / plain["seconds"], "x-of-bare-list", 1.5))
-    print(line("P4.memory", ours["bytes"], "bytes/workload", 1536))
-    print(line("P4.fleet-p50", ours["fleet_p50"], "ms", 5))
-    print(line("P4.fleet-p99", ours["fleet_p99"], "ms", 50))
+    print(line("P3", ours["seconds"] / plain["seconds"], "x-first-sync-of-bare-list", 1.5))
+    print(line("P4", ours["bytes"], "bytes-kept/workload", 1536))
+    print(line("P3", ours["fleet_p50"], "ms-fleet-p50-under-change", 5))
+    print(line("P3", ours["fleet_p99"], "ms-fleet-p99-under-change", 50))
     some = min(INFORMED, count)
     theirs_ = apart(informer, jobs, some)
     each, ours_each = theirs_["seconds"] / some, ours["seconds"] / count
     print(
         f"# SharedInformer, {some} Jobs: {each * 1e6:.0f} us and {theirs_['bytes']:.0f} bytes each"
     )
-    print(line("P4.informer-time", ours_each / each, "x-of-informer", 0.2))
-    print(line("P4.informer-memory", ours["bytes"] / theirs_["bytes"], "x-of-informer", 0.1))
+    print(line("P3", each / ours_each, "x-faster-than-informer", 5, more_is_better=True))
+    print(
+        line(
+            "P3",
+            theirs_["bytes"] / ours["bytes"],
+            "x-smaller-than-informer",
+            10,
+            more_is_better=True,
+        )
+    )
     mine.send(None)
     server.join(10)
 

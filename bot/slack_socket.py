@@ -1,5 +1,6 @@
 """Socket Mode: the connection that Slack sends payloads through."""
 
+import asyncio
 import json
 import time
 from typing import Any
@@ -11,11 +12,15 @@ from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, s
 from slack_bolt.app.async_app import AsyncApp
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.metrics import Metrics
 from bot.slack_once import Once
 
 log = structlog.get_logger(__name__)
+# Seconds that a question waits after its ack, so that the acks of a burst go out before the first
+# answer takes the processor.
+BURST = 0.02
 # Reconnecting doesn't help here, though the client keeps trying: somebody must act.
 FINAL = {"link_disabled": "Socket Mode was switched off for this app"}
 
@@ -32,9 +37,16 @@ class Socket(AsyncSocketModeHandler):
 
     async def handle(self, client: AsyncBaseSocketModeClient, req: SocketModeRequest) -> None:
         start = time.time()
+        asked = req.type == "slash_commands"
+        if asked:
+            # A question changes nothing, so nothing need be written down before its ack.
+            await client.send_socket_mode_response(SocketModeResponse(req.envelope_id))
+            self._metrics.acks.labels(req.type).observe(time.time() - start)
+            await asyncio.sleep(BURST)
         response = await self._once.answer(req.envelope_id, run_async_bolt_app(self.app, req))
-        await send_async_response(client, req, response, start)
-        self._metrics.acks.labels(req.type).observe(time.time() - start)
+        if not asked:
+            await send_async_response(client, req, response, start)
+            self._metrics.acks.labels(req.type).observe(time.time() - start)
 
     async def join(self) -> None:
         """Connect, and stay connected; keeps trying when Slack is away."""

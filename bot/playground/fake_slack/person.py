@@ -19,6 +19,7 @@ from bot.playground.serving import Serving
 
 T = TypeVar("T")
 PATIENCE = 10.0
+OPENING = 3.0
 
 
 class SlackPerson:
@@ -102,11 +103,15 @@ class SlackPerson:
         return [e.words for e in self._slack.workspace.errors if e.user == self.user]
 
     def modal(self) -> View:
-        """Return the open modal."""
-        view = self._serving.call(lambda: self._slack.workspace.views.top(self.user))
-        if view is None:
-            raise SlackError("no_modal", (f"{self.user} in {TEAM} has no modal open",))
-        return view
+        """Return the open modal; one that is about to open is waited for, as a person does."""
+        end = time.monotonic() + OPENING
+        while True:
+            view = self._serving.call(lambda: self._slack.workspace.views.top(self.user))
+            if view is not None:
+                return view
+            if time.monotonic() > end:
+                raise SlackError("no_modal", (f"{self.user} in {TEAM} has no modal open",))
+            time.sleep(0.02)
 
     def home(self) -> View | None:
         """Return the Home tab, None if the bot never published one."""
