@@ -157,7 +157,7 @@ def test_a_stopped_api_server_leaves_the_last_fleet_with_a_gap_and_comes_back(
     store.put("workloads", workload("meanwhile"))
     server.start()
     wait_for(lambda: not reader.fleet().gaps, "recovery")
-    assert "meanwhile" in pending(reader.fleet())
+    wait_for(lambda: "meanwhile" in pending(reader.fleet()), "what happened meanwhile")
     assert reader.healthy_since is not None
 
 
