@@ -58,16 +58,19 @@ class Tracker:
         merge = request.merge_sha
         if not merge:
             return None
-        ours = _covering(self.ours().found, paths_of(request.diff))
+        ours = _covering(self.ours(merge).found, paths_of(request.diff))
         return delivering(ours, merge, self.history)
 
-    def ours(self) -> Deliveries:
-        """Return what the controllers say now of those that follow our repository."""
+    def ours(self, merge: str = "") -> Deliveries:
+        """Return what the controllers say now of those that follow our repository.
+
+        A mirror may not have a commit yet that was merged just now.
+        """
         every = self.read()
         found = [
             delivery
             for delivery in every.found
-            if any(self.history.includes(commit, commit) for commit in delivery.commits)
+            if any(c == merge or self.history.includes(c, c) for c in delivery.commits)
         ]
         return Deliveries(tuple(found), every.gaps)
 
@@ -86,20 +89,21 @@ def paths_of(diff: str) -> tuple[str, ...]:
 
 
 def _one(delivery: Delivery, merge: str, history: History) -> Delivering:
-    if history.includes(delivery.applied, merge):
-        return Delivering(delivery.tool, delivery.speaker, applied=delivery.applied)
-    tried = history.includes(delivery.attempted, merge)
-    unfetched = not history.includes(delivery.fetched, merge)
-    source = delivery.speaker.startswith("GitRepository")
+    def has_it(commit: str) -> bool:
+        return commit == merge or history.includes(commit, merge)
+
+    tool, speaker = delivery.tool, delivery.speaker
+    if has_it(delivery.applied):
+        return Delivering(tool, speaker, applied=delivery.applied)
+    tried = has_it(delivery.attempted)
     if delivery.paused and not tried:
-        return Delivering(delivery.tool, delivery.speaker, message=delivery.paused, certain=True)
+        return Delivering(tool, speaker, message=delivery.paused, certain=True)
     if delivery.message:
-        certain = tried or (source and unfetched)
-        return Delivering(
-            delivery.tool, delivery.speaker, message=delivery.message, certain=certain
-        )
-    since = delivery.since if delivery.ready is None else None
-    return Delivering(delivery.tool, delivery.speaker, at_work_since=since)
+        unfetched = speaker.startswith("GitRepository") and not has_it(delivery.fetched)
+        return Delivering(tool, speaker, message=delivery.message, certain=tried or unfetched)
+    unknown = not history.includes(delivery.applied, delivery.applied)
+    busy = delivery.ready is None or unknown
+    return Delivering(tool, speaker, at_work_since=delivery.since if busy else None)
 
 
 def _covering(deliveries: Sequence[Delivery], paths: Sequence[str]) -> Sequence[Delivery]:

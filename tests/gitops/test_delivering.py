@@ -39,6 +39,18 @@ def test_a_commit_with_the_merge_in_it_brings_the_merge(commit: str) -> None:
     assert one(applied=commit).applied == commit
 
 
+def test_a_merge_that_the_mirror_does_not_have_yet_is_known_by_its_name() -> None:
+    request = replace(a_request(merge_sha=STRANGE), diff="+++ b/clusters/prod/q.yaml\n")
+    applied = replace(PROD, applied=STRANGE, fetched=STRANGE)
+    told = Tracker(lambda: Deliveries((applied,)), Line()).of(request)
+    assert told is not None
+    assert told.applied == STRANGE
+
+
+def test_a_commit_that_the_mirror_does_not_have_yet_is_worth_a_moment() -> None:
+    assert one(applied=STRANGE, ready=True, since=START).at_work_since == START
+
+
 def test_a_failure_on_the_merge_is_certainly_about_it() -> None:
     found = one(attempted=MERGE, ready=False, message="no")
     assert (found.message, found.certain, found.applied) == ("no", True, "")
