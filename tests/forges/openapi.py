@@ -141,7 +141,7 @@ def _typed(text: str, schema: Mapping[str, Any]) -> Any:
         return int(text)
     if kind == "boolean" and text in ("true", "false"):
         return text == "true"
-    return text
+    return [text] if kind == "array" else text
 
 
 @cache
