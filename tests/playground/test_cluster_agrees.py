@@ -63,7 +63,7 @@ specs = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(specs, min_size=5, max_size=12), specs)
 def test_who_starts_and_who_makes_way_is_what_the_what_if_said(
     before: list[Spec], probe: Spec
@@ -85,9 +85,11 @@ def test_who_starts_and_who_makes_way_is_what_the_what_if_said(
     stopping = {j.uid for j in world.jobs if j.state is State.STOPPING}
     assert stopping <= holding
     event("preempts" if stopping else "starts" if job.state.holds else "waits")
-    if job.state is State.WAITING and not stopping:
-        assert job.uid not in told
+    if job.uid not in told:
+        assert job.state is State.WAITING
         return
-    assert stopping == {v.workload.uid for v in told[job.uid].assignment.victims}
+    victims = {v.workload.uid for v in told[job.uid].assignment.victims}
+    others = {v.workload.uid for s in told.values() for v in s.assignment.victims}
+    assert victims <= stopping <= others
     world.advance(at + MINUTE)
     assert job.state.holds
