@@ -80,7 +80,8 @@ class ForgeHttp:
     def pages(self, path: str, **query: Any) -> Iterator[Any]:
         """Yield the entries of a list, page by page."""
         for page in range(1, _MOST_PAGES + 1):
-            found = self.get(path, page=page, **{self._page_size: _PAGE}, **query).data or []
+            paged = query | {"page": page, self._page_size: _PAGE}
+            found = self.call("GET", path, query=paged).data or []
             yield from found
             if len(found) < _PAGE:
                 return

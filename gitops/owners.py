@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from gitops.strict_yaml import load
 
-CODEOWNERS = ("CODEOWNERS", ".github/CODEOWNERS", ".gitea/CODEOWNERS", ".gitlab/CODEOWNERS")
-CODEOWNERS += ("docs/CODEOWNERS",)
+CODEOWNERS = tuple(
+    f"{folder}CODEOWNERS" for folder in ("", ".github/", ".gitea/", ".gitlab/", "docs/")
+)
 MOST = 5
 Read = Callable[[str], bytes | None]
 
