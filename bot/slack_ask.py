@@ -22,7 +22,7 @@ from commands.page import Action, Page, Person
 
 ASK = re.compile(r"^ask(\.\d+)?$")
 SHARE = re.compile(r"^share(\.\d+)?$")
-MENTION = re.compile(r"<@[UW][A-Z0-9]+(\|[^>]*)?>")
+MENTION = re.compile(r"[ \t]*<@[UW][A-Z0-9]+(\|[^>]*)?>[ \t]*")
 IN_CHANNEL = {"response_type": "in_channel", "replace_original": False}
 
 
@@ -116,8 +116,11 @@ def question(command: str, text: str) -> str:
 
 
 def mentioned(text: str) -> str:
-    """Return the question in a message that mentions the bot, without mentions and entities."""
-    words = " ".join(MENTION.sub(" ", text).split())
+    """Return the question in a message that mentions the bot, without mentions and entities.
+
+    Lines and their indents stay: a manifest may be pasted.
+    """
+    words = MENTION.sub(" ", text).strip()
     return words.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 

@@ -41,7 +41,7 @@ def _headline(answer: FitAnswer) -> Line:
     others = [f for f in answer.cards[1:] if f.verdict != "not allowed"]
     ever = f" Ever: yes, up to {number(best.need.pair.resource, best.need.potential)}."
     later = (ever,) if best.verdict in ("by preemption", "later") else ()
-    return (Bold(_verdict(best, answer)), *(_other(f) for f in others[:3]), *later)
+    return (Bold(_verdict(best, answer)), *(_other(f, answer) for f in others[:3]), *later)
 
 
 def _verdict(fit: CardFit, answer: FitAnswer) -> str:
@@ -68,10 +68,12 @@ def _yes(answer: FitAnswer) -> str:
     return "It would fit, but others go first" if answer.ahead and answer.strict else "Yes"
 
 
-def _other(fit: CardFit) -> str:
+def _other(fit: CardFit, answer: FitAnswer) -> str:
     need = fit.need
     name, free = card(need.pair), number(need.pair.resource, need.available)
     match fit.verdict:
+        case "now" if answer.ahead and answer.strict:
+            return f" On {name}: {free} free, but others go first."
         case "now":
             return f" On {name}: yes, {free} free."
         case "never":

@@ -14,7 +14,9 @@ from commands.table import COMMANDS, EXAMPLES, command
 _TOKEN = re.compile(r"\"([^\"]*)\"|'([^']*)'|“([^”]*)”|‘([^’]*)’|(\S+)")
 _MENTION = re.compile(r"<(?:[@#]|!subteam\^)\w+(?:\|@?([^>|]*))?>")
 _DASHES = re.compile(r"^(?:--|[–—])(?=\w)")
-_MANIFEST = re.compile(r"```|^\s*(?:apiVersion|kind)\s*:|^\s*\{", re.MULTILINE)
+_MANIFEST = re.compile(
+    r"```|(?<!\S)(?:(?:apiVersion|kind|metadata|spec)\s*:(?!\S)|---(?!\S)|#\s|\{)"
+)
 _LONGEST_WORD = 253
 _MOST_WORDS = 40
 
@@ -23,8 +25,8 @@ def parse(text: str, asker: Asker) -> Ask:
     """Return the question that a text asks; an empty text asks for help.
 
     The first word is the command (any case, or its unique beginning), or one of the asker's own
-    teams, which asks for its quota. A pasted manifest after the words is the attachment. Raises
-    UsageError for words that mean nothing, with the nearest ones.
+    teams, which asks for its quota. A pasted manifest after the words, on their line or the next,
+    is the attachment. Raises UsageError for words that mean nothing, with the nearest ones.
     """
     said, attachment = _split(text)
     words = _words(said)

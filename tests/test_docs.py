@@ -69,6 +69,8 @@ def test_every_link_and_picture_leads_to_a_file(page: Path) -> None:
 def test_readme_names_every_command_and_no_other() -> None:
     named = set(re.findall(r"`/gpu-([a-z]+)", README))
     assert named == {command.word for command in COMMANDS}
+    rows = re.findall(r"^\| `/gpu-([a-z]+)", README, re.MULTILINE)
+    assert len(rows) == len(set(rows))
 
 
 def test_every_make_target_that_the_documents_name_is_there() -> None:

@@ -134,3 +134,8 @@ def test_command_and_text_make_the_question(command: str, text: str, asked: str)
 
 def test_a_mention_is_read_without_the_bots_name_and_slacks_entities() -> None:
     assert mentioned("hey <@U0GPUBOT>  why a&lt;b&gt; &amp;lt;") == "hey why a<b> &lt;"
+
+
+def test_a_manifest_in_a_mention_keeps_its_lines():
+    manifest = "kind: Job\nspec:\n  parallelism: 2"
+    assert mentioned(f"<@U0GPUBOT> fit\n{manifest}") == f"fit\n{manifest}"

@@ -52,8 +52,22 @@ def test_a_pasted_manifest_is_the_attachment():
     ask = parse("fit --queue vision\n```\nkind: Job\nspec: {}\n```", ANA)
     assert ask.options == {"queue": "vision"}
     assert ask.attachment == "kind: Job\nspec: {}"
-    assert parse("fit apiVersion: batch/v1\nkind: Job", ANA).args == ("apiVersion:", "batch/v1")
     assert parse("fit\nkind: Job", ANA).attachment == "kind: Job"
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        "apiVersion: batch/v1\nkind: Job",
+        "# my job\nkind: Job",
+        "---\nkind: Job",
+        "metadata:\n  name: a\nkind: Job",
+        '{"kind": "Job"}',
+    ],
+)
+def test_a_manifest_may_begin_on_the_commands_own_line(manifest: str):
+    ask = parse(f"fit vision {manifest}", ANA)
+    assert (ask.args, ask.attachment) == (("vision",), manifest)
 
 
 def test_an_unknown_word_gets_the_nearest_with_an_example():
