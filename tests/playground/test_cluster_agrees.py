@@ -75,7 +75,7 @@ def test_who_starts_and_who_makes_way_is_what_the_what_if_said(
         world.advance(at)
         world.submit(spec, at)
         world.schedule(at)
-    at = T0 + timedelta(days=1)
+    at = T0 + timedelta(hours=4)
     world.advance(at)
     holding = {j.uid for j in world.jobs if j.holds}
     job = world.submit(probe, at)
