@@ -9,6 +9,7 @@ from datetime import datetime
 from capacity.errors import Gap, UsageError
 from capacity.model import ClusterQueue, FlavorResource, Fleet, ResourceGroup
 from capacity.quota import Tree
+from capacity.quota_near import tree_around
 from commands.quota_figures import (
     Borrower,
     PairFigures,
@@ -82,7 +83,7 @@ def answer_queues(scope: Scope, fleet: Fleet, now: datetime) -> QueueQuotaAnswer
             f"Team {scope.name} has no queue in {fleet.cluster}.",
             "Its queues are listed in gpubot/people.yaml; check their names there.",
         )
-    tree = Tree.of(fleet)
+    tree = tree_around(fleet, scope.queues)
     queues = tuple(queue_quota(fleet.cluster_queues[name], tree) for name in scope.queues)
     return QueueQuotaAnswer(scope, queues, now, fleet.as_of, fleet.source, fleet.gaps)
 
