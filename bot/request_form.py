@@ -15,7 +15,7 @@ NO_LIMIT = "no limit"
 MOST = 2**31
 
 
-class FieldErrors(Exception):  # noqa: N818  # it is a form's answer, told at the fields
+class FieldErrors(Exception):  # a form's answer, told at the fields
     """What is wrong with the form, by field; the modal stays open and shows it there."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:

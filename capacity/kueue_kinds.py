@@ -41,7 +41,6 @@ PRIORITY_CLASSES = Kind("workloadpriorityclasses", "priority classes", decode.PR
 WORKLOADS = Kind("workloads", "workloads", decode.WORKLOAD)
 
 
-
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A kind that is only listed, where its controller is installed."""

@@ -130,7 +130,7 @@ def _finished(answer: WhyAnswer) -> Line:
     cause = answer.cause
     good = cause.reason == "Succeeded"
     words = "finished" if good else f"ended ({cause.reason})"
-    when: list[Span] = [" at ", Time(cause.since)] if cause.since else []
+    when: list[Span] = [" ", Time(cause.since)] if cause.since else []
     ran = ""
     if cause.since and answer.reserved_at:
         ran = f" It ran for {since(answer.reserved_at, cause.since)} on {answer.holds}."

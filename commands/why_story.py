@@ -32,7 +32,7 @@ def story(answer: WhyAnswer) -> Line:
         return ()
     size = f" ({answer.gang} {answer.card})" if answer.gpus else ""
     return (
-        Bold(f"{answer.job}{size} was stopped at "),
+        Bold(f"{answer.job}{size} was stopped "),
         Time(preempted.at),
         Bold(f" because {_rule(preempted)}{_for_whom(preempted)}."),
     )
@@ -43,7 +43,7 @@ def eviction(answer: WhyAnswer) -> Line:
     evicted = answer.cause.evicted
     if evicted is None or evicted.reason in ("Preempted", "Deactivated"):
         return ()
-    return ("It was last stopped at ", Time(evicted.at), f": {reason_of(evicted)}.")
+    return ("It was last stopped ", Time(evicted.at), f": {reason_of(evicted)}.")
 
 
 def past_evictions(answer: WhyAnswer) -> str:

@@ -11,7 +11,7 @@ ACK_SECONDS = 3.0
 RETRY_SECONDS = (0.0, 60.0, 300.0)
 
 
-class NotAcked(Exception):  # noqa: N818 - a fact, not a failure of the fake
+class NotAcked(Exception):
     """The bot didn't acknowledge; ``reason`` is Slack's word for it."""
 
     def __init__(self, reason: str) -> None:
