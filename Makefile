@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 play: $(VENV)/.run        ## the bot in the playground, in your browser
 	$(PY) -m bot play $(ARGS)
 
-lab: $(VENV)/.dev         ## the same page on a real control plane, Kueue, Prometheus (needs Go, root)
+lab: $(VENV)/.dev         ## the same page on a real control plane, Kueue, Gitea, Flux, Prometheus (needs Go, root)
 	$(PY) -m tests.lab $(ARGS)
 
 test: $(VENV)/.dev        ## every test this machine can run; the others say why they are skipped

@@ -5,8 +5,10 @@ Everything is made here, once, by constructor; no other module looks anything up
 
 import asyncio
 import signal
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 from pydantic import SecretStr
 
@@ -22,6 +24,16 @@ from capacity.kueue import ClusterConfig
 from gitops.flow import Flow
 
 BY_SETTINGS = "settings"
+
+
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """A repository OWNER/NAME on a forge, and the token of the bot's account there."""
+
+    forge: Literal["github", "gitea"]
+    url: str
+    name: str
+    token: str = field(repr=False)
 
 
 def build(settings: Settings, *, now: Now = utc_now) -> App:
@@ -43,8 +55,12 @@ def for_playground(
     prometheus_url: str = "",
     pull_url: str = "",
     digests: tuple[str, ...] = (),
+    hosted: Hosted | None = None,
 ) -> App:
-    """Make the same bot on endpoints that a playground already has; nothing of it is different."""
+    """Make the same bot on endpoints that a playground already has; nothing of it is different.
+
+    With ``hosted``, ``repository`` is the path of its mirror.
+    """
     settings = Settings(
         slack_base_url=slack_url,
         slack_bot_token=SecretStr(bot_token),
@@ -58,7 +74,11 @@ def for_playground(
         visibility_url=cluster.visibility_url or "",
         prometheus_url=prometheus_url,
         repository=str(repository),
-        pull_url=pull_url,
+        pull_url="" if hosted else pull_url,
+        forge=hosted.forge if hosted else "local",
+        forge_url=hosted.url if hosted else "",
+        forge_repository=hosted.name if hosted else "",
+        forge_token=SecretStr(hosted.token) if hosted else None,
         database_url=SecretStr(f"sqlite:///{database}"),
         digests=digests,
         listen_port=0,

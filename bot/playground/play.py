@@ -30,7 +30,7 @@ from bot.playground.page_server import PageServer, World
 from bot.playground.seeding import make_repository, manifests
 from bot.playground.serving import LOOPBACK, Serving
 from bot.playground.worlds import RealWorld, SimulatedWorld
-from bot.wiring import for_playground
+from bot.wiring import Hosted, for_playground
 from capacity.kueue import ClusterConfig
 from gitops.localgit import LocalForge
 from gitops.repository import Repository
@@ -46,11 +46,15 @@ RATE_SCALE = 20.0
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """A cluster, a metrics store and a bare repository that somebody else runs."""
+    """A cluster, a metrics store and a bare repository that somebody else runs.
+
+    When the repository is ``hosted`` on a forge, ``repository`` is where its mirror goes.
+    """
 
     cluster: ClusterConfig
     repository: Path
     prometheus_url: str = ""
+    hosted: Hosted | None = None
 
 
 def utc_now() -> datetime:
@@ -73,7 +77,8 @@ class Playground:
         self._ends = ExitStack()
         folder.mkdir(parents=True, exist_ok=True)
         self.repository_path = external.repository if external else folder / "fleet.git"
-        if not self.repository_path.exists():
+        is_mirror = external is not None and external.hosted is not None
+        if not is_mirror and not self.repository_path.exists():
             make_repository(self.repository_path, utc_now())
         self.repository = Repository(self.repository_path)
         self.forge = LocalForge(self.repository_path)
@@ -139,6 +144,7 @@ class Playground:
             prometheus_url=self._prometheus_url(),
             pull_url=f"{self.url}/pulls/{{number}}",
             digests=DIGESTS,
+            hosted=self._external.hosted if self._external else None,
         )
 
     def _cluster_config(self) -> ClusterConfig:

@@ -18,7 +18,7 @@ from tests.cluster.web import Api, RefusedError, answers, basic
 
 BOT = "gpubot"
 USERS = (BOT, "alice", "bob", "carol")
-_PASSWORD = "a-password-for-tests-only"
+PASSWORD = "a-password-for-tests-only"
 
 
 class Gitea:
@@ -50,7 +50,7 @@ class Gitea:
         if is_new:
             (self.folder / "app.ini").write_text(self._settings())
             self._run("migrate")
-            who = ("--username", ADMIN, "--password", _PASSWORD, "--email", f"{ADMIN}@example.com")
+            who = ("--username", ADMIN, "--password", PASSWORD, "--email", f"{ADMIN}@example.com")
             self._run("admin", "user", "create", "--admin", "--must-change-password=false", *who)
         with ExitStack() as undo:
             undo.callback(self.stop)
@@ -68,7 +68,7 @@ class Gitea:
     def token(self, user: str = ADMIN) -> str:
         """An access token of a user for everything that user may do; the same one each time."""
         if user not in self._tokens:
-            by_password = Api(f"{self.url}/api/v1", basic(user, _PASSWORD))
+            by_password = Api(f"{self.url}/api/v1", basic(user, PASSWORD))
             made = by_password.post(f"/users/{user}/tokens", {"name": "tests", "scopes": ["all"]})
             self._tokens[user] = made["sha1"]
         return self._tokens[user]
@@ -117,7 +117,7 @@ class Gitea:
         body = {
             "username": user,
             "email": f"{user}@example.com",
-            "password": _PASSWORD,
+            "password": PASSWORD,
             "must_change_password": False,
         }
         self.api_as().post("/admin/users", body)

@@ -8,14 +8,16 @@ import threading
 from pathlib import Path
 
 from tests.cluster.build import missing_reason
+from tests.cluster.forge import PASSWORD
 from tests.cluster.stack import NEEDS
+from tests.lab.hosting import PROGRAMS
 from tests.lab.lab import Lab
 
 PORT = 8485
 
 
 def main() -> int:
-    for program in NEEDS:
+    for program in (*NEEDS, *PROGRAMS):
         sys.stdout.write(f"{program} ... ")
         sys.stdout.flush()
         reason = missing_reason(program)
@@ -28,9 +30,11 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="gpubot-lab-"))
     port = int(sys.argv[1]) if len(sys.argv) > 1 else PORT
     try:
-        with Lab(folder, port=port) as lab:
+        with Lab(folder, port=port, gitea=True) as lab:
             lab.stream.start()
             sys.stdout.write(f"Gpubot's lab is at {lab.playground.url}  (Ctrl-C ends it)\n")
+            if lab.hosting is not None:
+                sys.stdout.write(f"Its repository is at {lab.hosting.web}  (as kim: {PASSWORD})\n")
             sys.stdout.flush()
             ended.wait()
     finally:

@@ -17,9 +17,10 @@ from tests.cluster.objects import namespace
 from tests.cluster.process import wait_until
 from tests.cluster.stack import Stack, StackOptions
 from tests.cluster.users import GPUBOT
+from tests.lab.hosting import Hosting
 from tests.lab.nodes import NODES
 from tests.lab.stream import START, WAITING, Stream
-from tests.lab.sync import NAMESPACES, KubectlSync
+from tests.lab.sync import NAMESPACES, KubectlSync, Sync
 from tests.lab.warmup import Warmup
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,15 +33,21 @@ WAIT_LONG = {"waitForPodsReady": {"enable": False}}
 class Lab:
     """A real cluster with the seed repository applied to it, jobs running, and the bot beside it.
 
-    The bot's account has exactly the rights of deploy/rbac.yaml.
+    The bot's account has exactly the rights of deploy/rbac.yaml. With ``gitea`` the repository is on
+    a real Gitea and Flux applies it; else it is a bare one on the disk, and kubectl does.
     """
 
-    def __init__(self, folder: Path, *, port: int = 0, rate_scale: float = 20.0) -> None:
+    def __init__(
+        self, folder: Path, *, port: int = 0, rate_scale: float = 20.0, gitea: bool = False
+    ) -> None:
         self.stack = Stack(folder / "stack", StackOptions(nodes=NODES, kueue=KueueOptions()))
-        repository = folder / "fleet.git"
-        make_repository(repository, utc_now())
-        self.repository = Repository(repository)
-        self.sync = KubectlSync(self.stack.control_plane, self.repository)
+        plane = self.stack.control_plane
+        path = folder / "fleet.git"
+        self.repository = Repository(path)
+        self.hosting = Hosting(plane, folder) if gitea else None
+        if self.hosting is None:
+            make_repository(path, utc_now())
+        self.sync: Sync = self.hosting or KubectlSync(plane, self.repository)
         self.warmup = Warmup(self.stack.control_plane)
         self.stream = Stream(self.stack.control_plane)
         self.folder = folder
@@ -68,6 +75,7 @@ class Lab:
             self.playground = self._make_playground()
             self.playground.start()
             undo.callback(self.playground.stop)
+            wait_until(self.playground.connected, "the bot's connection to Slack", 30)
             self._ends = undo.pop_all()
         return self
 
@@ -93,7 +101,8 @@ class Lab:
             token=GPUBOT.token,
             ca_file=str(plane.certificate.cert),
         )
-        external = External(config, self.folder / "fleet.git", self.stack.prometheus.url)
+        hosted = self.hosting.hosted() if self.hosting else None
+        external = External(config, self.repository.path, self.stack.prometheus.url, hosted)
         return Playground(
             self.folder / "play", port=self._port, external=external, rate_scale=self._rate_scale
         )

@@ -1,12 +1,27 @@
 """What a GitOps controller does, with kubectl: apply the main branch whenever it has moved."""
 
 import threading
+from typing import Protocol
 
 from bot.playground.seeding import manifests
 from gitops.repository import Repository
 from tests.cluster.control_plane import ControlPlane
 
 NAMESPACES = ("research", "vision", "serving")
+
+
+class Sync(Protocol):
+    """What brings the repository into the cluster."""
+
+    def apply(self) -> str:
+        """Apply main as it is now; returns its commit when that is in the cluster."""
+        ...
+
+    def start(self) -> None:
+        """Keep applying."""
+        ...
+
+    def stop(self) -> None: ...
 
 
 class KubectlSync:
