@@ -4,7 +4,6 @@ Upstream: https://docs.gitea.com/api, and /swagger.v1.json of every instance.
 """
 
 import time
-from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,6 @@ from gitops.forge import (
     STATUS_CONTEXT,
     ForgeDenied,
     ForgeDown,
-    ForgeMissing,
     Proposal,
     PullRequest,
     StatusState,
@@ -27,14 +25,12 @@ from gitops.forge_text import (
     has_marker,
     moved,
     not_open,
-    ours,
     own_branch,
-    taken,
     title_and_rest,
 )
+from gitops.gitea_branches import NAME, GiteaBranches
 from gitops.gitea_reply import pull_of, reviews_of
 
-NAME = "Gitea"
 # Gitea looks at a pull request in the background, and refuses to merge it meanwhile.
 _MERGE_WAITS = (0.3, 0.5, 1.0, 2.0, 2.0)
 _GONE = (404,)
@@ -65,6 +61,7 @@ class GiteaForge:
             page_size="limit",
         )
         self._repo = f"/repos/{escaped(owner)}/{escaped(name)}"
+        self._branches = GiteaBranches(self._http, self._repo)
         self._base = base
         self._pause = pause
         self._login = ""
@@ -75,7 +72,7 @@ class GiteaForge:
         existing = self.find(proposal.branch)
         if existing is not None:
             return existing
-        self._make_branch(proposal)
+        self._branches.make(proposal)
         body = {
             "head": proposal.branch,
             "base": self._base,
@@ -108,7 +105,7 @@ class GiteaForge:
             self._http.post(f"{self._repo}/statuses/{escaped(sha)}", body)
         except ForgeDown:
             # For a commit that isn't there Gitea answers 500, as if it were broken.
-            self._commit(sha)
+            self._branches.commit(sha)
             raise
 
     def comment(self, number: int, key: str, text: str) -> None:
@@ -172,47 +169,6 @@ class GiteaForge:
             f"{self._repo}/pulls/{int(number)}/merge", body, accept=(404, 405, 409)
         )
 
-    def _make_branch(self, proposal: Proposal) -> None:
-        """Make the branch at the base commit and put one commit on it, unless it is there.
-
-        A crash in between leaves a branch without a commit, which is gone on with.
-        """
-        body = {"new_branch_name": proposal.branch, "old_ref_name": proposal.base_sha}
-        try:
-            self._http.post(f"{self._repo}/branches", body, accept=(409,))
-        except ForgeDown:
-            self._commit(proposal.base_sha)  # 500 also means that this isn't there
-            raise
-        if self._tip(proposal.branch) != proposal.base_sha:
-            self._check(proposal)
-            return
-        files = [self._operation(proposal, path, data) for path, data in proposal.files.items()]
-        change = {"branch": proposal.branch, "message": proposal.message, "files": files}
-        made = self._http.post(f"{self._repo}/contents", change, accept=(409, 422))
-        if made.status >= 300:
-            self._check(proposal)
-
-    def _operation(self, proposal: Proposal, path: str, data: bytes | None) -> dict[str, str]:
-        there = self._blob(path, proposal.base_sha)
-        operation: dict[str, str] = {"path": path}
-        if there is not None:
-            operation["sha"] = there
-        if data is None:
-            return {**operation, "operation": "delete"}
-        operation["operation"] = "create" if there is None else "update"
-        return {**operation, "content": b64encode(data).decode()}
-
-    def _check(self, proposal: Proposal) -> None:
-        """Accept a branch that holds exactly the proposal; raises ForgeConflict."""
-        tip = self._tip(proposal.branch)
-        commit = self._commit(tip)
-        paths = [file["filename"] for file in commit.get("files") or []]
-        if len(paths) > len(proposal.files):
-            raise taken(proposal.branch)
-        blobs = {path: self._blob(path, tip) for path in paths}
-        parents = [parent["sha"] for parent in commit["parents"]]
-        ours(proposal, parents, commit["commit"]["message"], blobs)
-
     def _decorate(self, number: int, proposal: Proposal) -> None:
         """Ask for labels and reviews; one that Gitea doesn't know must not hold up the rest."""
         if proposal.labels:
@@ -234,31 +190,18 @@ class GiteaForge:
             return None
         if pull["mergeable"]:
             return True
-        base, tip = pull["merge_base"], self._tip(self._base)
+        base, tip = pull["merge_base"], self._branches.tip(self._base)
         if base == tip:
             return None
         files = self._http.pages(f"{self._repo}/pulls/{pull['number']}/files")
-        if all(self._blob(f["filename"], base) == self._blob(f["filename"], tip) for f in files):
+        if all(
+            self._branches.blob(f["filename"], base) == self._branches.blob(f["filename"], tip)
+            for f in files
+        ):
             return None
         self._pause(1.0)
         again = self._http.get(f"{self._repo}/pulls/{pull['number']}").data
         return bool(again["mergeable"])
-
-    def _blob(self, path: str, commit: str) -> str | None:
-        where = "/".join(escaped(part) for part in path.split("/"))
-        found = self._http.get(f"{self._repo}/contents/{where}", accept=_GONE, ref=commit)
-        return None if found.status in _GONE else str(found.data["sha"])
-
-    def _tip(self, branch: str) -> str:
-        found = self._http.get(f"{self._repo}/branches/{escaped(branch)}")
-        return str(found.data["commit"]["id"])
-
-    def _commit(self, sha: str) -> dict[str, Any]:
-        path = f"{self._repo}/git/commits/{escaped(sha)}"
-        found: dict[str, Any] = self._http.get(path, stat="false", verification="false").data
-        if found is None:
-            raise ForgeMissing(f"{NAME} has no commit {sha[:10]}.")
-        return found
 
     def _me(self) -> str:
         if not self._login:

@@ -3,7 +3,6 @@
 Upstream: https://docs.gitlab.com/api/merge_requests, .../commits, .../merge_request_approvals
 """
 
-from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -25,13 +24,11 @@ from gitops.forge_text import (
     has_marker,
     moved,
     not_open,
-    ours,
     own_branch,
-    taken,
 )
+from gitops.gitlab_branches import NAME, GitlabBranches
 from gitops.gitlab_reply import pull_of, reviews_of
 
-NAME = "GitLab"
 PUBLIC = "https://gitlab.com"
 # GitLab has no "failure"; the other two are its own words.
 _STATES = {"pending": "pending", "success": "success", "failure": "failed"}
@@ -50,6 +47,7 @@ class GitlabForge:
     ) -> None:
         self._http = ForgeHttp(NAME, f"{url.rstrip('/')}/api/v4", token)
         self._project = f"/projects/{escaped(project)}"
+        self._branches = GitlabBranches(self._http, self._project)
         self._base = base
         self._login = ""
 
@@ -59,7 +57,7 @@ class GitlabForge:
         existing = self.find(proposal.branch)
         if existing is not None:
             return existing
-        self._make_branch(proposal)
+        self._branches.make(proposal)
         body = {
             "source_branch": proposal.branch,
             "target_branch": self._base,
@@ -91,7 +89,7 @@ class GitlabForge:
             self._http.get(f"{path}/reviewers").data,
             list(self._http.pages(f"{path}/versions")),
         )
-        return pull_of(shown, self._base_of(shown), reviews)
+        return pull_of(shown, self._branches.base_of(shown, self._base), reviews)
 
     def set_status(self, sha: str, state: StatusState, description_: str) -> None:
         """Set the commit status ``gpubot/approvals``; raises ForgeMissing without the commit.
@@ -169,46 +167,6 @@ class GitlabForge:
             detail=f"HTTP {reply.status} {cleaned(reply.words)}",
         )
 
-    def _make_branch(self, proposal: Proposal) -> None:
-        """Make branch and commit in one call from the base commit, unless they are there."""
-        actions = [self._action(proposal, path, data) for path, data in proposal.files.items()]
-        body = {
-            "branch": proposal.branch,
-            "start_sha": proposal.base_sha,
-            "commit_message": proposal.message,
-            "actions": actions,
-        }
-        path = f"{self._project}/repository/commits"
-        made = self._http.post(path, body, accept=(400, 409))
-        if made.status < 300:
-            return
-        tip = self._tip(proposal.branch)
-        if tip is None:
-            raise ForgeDenied(f"{NAME} refuses the commit: {cleaned(made.words)}")
-        self._check(proposal, tip)
-
-    def _action(self, proposal: Proposal, path: str, data: bytes | None) -> dict[str, str]:
-        if data is None:
-            return {"action": "delete", "file_path": path}
-        there = self._blob(path, proposal.base_sha) is not None
-        return {
-            "action": "update" if there else "create",
-            "file_path": path,
-            "content": b64encode(data).decode(),
-            "encoding": "base64",
-        }
-
-    def _check(self, proposal: Proposal, tip: str) -> None:
-        """Accept a branch that holds exactly the proposal; raises ForgeConflict."""
-        path = f"{self._project}/repository/commits/{tip}"
-        commit = self._http.get(path).data
-        diffs = list(self._http.pages(f"{path}/diff"))
-        paths = {p for d in diffs for p in (d["old_path"], d["new_path"])}
-        if len(paths) > len(proposal.files):
-            raise taken(proposal.branch)
-        blobs = {name: self._blob(name, tip) for name in paths}
-        ours(proposal, commit["parent_ids"], commit["message"], blobs)
-
     def _decoration(self, proposal: Proposal) -> dict[str, Any]:
         """Return labels, and the ids of reviewers that GitLab knows."""
         found: dict[str, Any] = {}
@@ -218,23 +176,6 @@ class GitlabForge:
         known = [self._http.get("/users", username=name).data for name in people]
         ids = [users[0]["id"] for users in known if users]
         return found | ({"reviewer_ids": ids} if ids else {})
-
-    def _base_of(self, shown: dict[str, Any]) -> str:
-        base = (shown.get("diff_refs") or {}).get("base_sha")
-        if not base:  # not worked out yet, right after it was made
-            refs = {"refs[]": [self._base, shown["sha"]]}
-            base = self._http.get(f"{self._project}/repository/merge_base", **refs).data["id"]
-        return str(base)
-
-    def _blob(self, path: str, commit: str) -> str | None:
-        where = f"{self._project}/repository/files/{escaped(path)}"
-        found = self._http.get(where, accept=(404,), ref=commit)
-        return None if found.status == 404 else str(found.data["blob_id"])
-
-    def _tip(self, branch: str) -> str | None:
-        path = f"{self._project}/repository/branches/{escaped(branch)}"
-        found = self._http.get(path, accept=(404,))
-        return None if found.status == 404 else str(found.data["commit"]["id"])
 
     def _shown(self, number: int) -> dict[str, Any]:
         found: dict[str, Any] = self._http.get(self._path(number)).data
