@@ -66,7 +66,9 @@ def observed(request: Request, event: Observed, now: datetime) -> Result:
     match event.rollout:
         case Live(at=at) if request.state is not State.LIVE:
             live = replace(request, state=State.LIVE, observed=request.draft.new)
-            return live, (Move(MoveKind.LIVE, at, new=request.draft.new or ""),)
+            # A read's time may be older than what it shows, but nothing is live before its merge.
+            seen = max(at, request.merged_at or at)
+            return live, (Move(MoveKind.LIVE, seen, new=request.draft.new or ""),)
         case Overdue() if request.state is State.MERGED:
             return replace(request, state=State.OVERDUE), (Move(MoveKind.OVERDUE, now),)
         case Differs(value=value) if request.observed != value:

@@ -197,3 +197,9 @@ def test_file_hashes_tell_paths_bytes_and_deletions_apart() -> None:
 def test_branch_names_are_made_of_id_and_token_alone() -> None:
     assert a_request().branch == "gpubot/request-42-t0"
     assert a_request().button_value == "42.1"
+
+
+def test_nothing_is_live_before_its_merge() -> None:
+    merged = a_request(State.MERGED, merged_at=START + HOUR)
+    _, (move,) = advance(merged, e.Observed(Live(START)), START + HOUR)
+    assert (move.kind, move.at) == (MoveKind.LIVE, START + HOUR)
