@@ -5,6 +5,8 @@ So a crash loses no click, a click that comes twice is done once, and one that c
 may is decided when it is done, never from the payload.
 """
 
+import re
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
@@ -20,6 +22,7 @@ from gitops.request import Choice, Draft, Request
 log = structlog.get_logger(__name__)
 Doing = Literal["submit", "decide", "cancel"]
 GIVEN_UP = timedelta(hours=1)
+BUTTON = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +69,15 @@ class Row(Protocol):
 
 
 class InboxStore(Protocol):
-    """Where intents are kept; ``receive`` is False for a key that was seen before."""
+    """Where intents are kept; ``receive`` is False for a key that was seen before, or if late."""
 
-    def receive(self, key: str, payload: dict[str, Any], now: datetime) -> bool: ...
+    def receive(
+        self,
+        key: str,
+        payload: dict[str, Any],
+        now: datetime,
+        late: threading.Event | None = None,
+    ) -> bool: ...
     def undone(self, limit: int) -> tuple[Row, ...]: ...
     def finish(self, key: str) -> None: ...
 
@@ -106,9 +115,16 @@ class Inbox:
     busy: set[str] = field(default_factory=set)
     fresh: timedelta = timedelta(seconds=5)
 
-    def accept(self, intent: Intent, now: datetime) -> bool:
-        """Write the intent down; False when it is known already and nothing is to be done."""
-        return self.store.receive(intent.key, intent.payload(), now)
+    def accept(self, intent: Intent, now: datetime, late: threading.Event) -> bool:
+        """Write the intent down; False when it is known already and nothing is to be done.
+
+        Once ``late`` is set its person was told that nothing was done: then nothing is kept.
+        """
+        fresh = self.store.receive(intent.key, intent.payload(), now, late)
+        if fresh and late.is_set():
+            self.store.finish(intent.key)
+            return False
+        return fresh
 
     def begin(self, intent: Intent) -> bool:
         """Mark the intent as worked on here; False if it was already."""
@@ -164,10 +180,10 @@ def from_payload(values: Mapping[str, Any]) -> Intent:
 
 def button(value: str) -> tuple[int, int]:
     """Read a button's "REQUEST.VERSION"; raises UsageError for anything else."""
-    number, _, version = value.partition(".")
-    if not (number.isdigit() and version.isdigit()):
+    found = BUTTON.fullmatch(value)
+    if found is None:
         raise UsageError("This button is from another time.", "Ask /gpu help for what I know now.")
-    return int(number), int(version)
+    return int(found[1]), int(found[2])
 
 
 def draft_values(draft: Draft) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What people change: written down before the ack, done after it, and done later if it must be."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
@@ -24,6 +25,17 @@ class NotYet(GpubotError):
     """It is written down and will be done; not now, because something doesn't answer."""
 
 
+class NotKept(GpubotError):
+    """It isn't written down, so it is never done: the person has to do it again."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(
+            "I couldn't write that down, so nothing was changed.",
+            "Do it again in a moment.",
+            detail=detail,
+        )
+
+
 class Deeds:
     """Takes intents and does them. ``done`` is called after one was: there is news to tell."""
 
@@ -42,14 +54,20 @@ class Deeds:
         self._writer = Workers(1, 256, "inbox")
 
     async def take(self, intent: Intent) -> bool:
-        """Write the intent down, within Slack's time; False when it was here before."""
+        """Write the intent down, within Slack's time; False when it was here before.
+
+        Raises NotKept when the store doesn't take it in time.
+        """
         mine = self._inbox.begin(intent)
-        fresh = False
+        fresh, late = False, threading.Event()
         try:
             async with asyncio.timeout(WRITING):
-                fresh = await self._writer.run(self._inbox.accept, intent, self._now())
+                fresh = await self._writer.run(self._inbox.accept, intent, self._now(), late)
         except TimeoutError as error:
-            raise SourceDown("my own store", None, detail="the inbox took too long") from error
+            late.set()  # the thread may still wait for the store
+            raise NotKept("the inbox took too long") from error
+        except SourceDown as error:
+            raise NotKept(f"{error.sentence} {error.detail}") from error
         finally:
             if mine and not fresh:
                 self._inbox.busy.discard(intent.key)

@@ -25,7 +25,7 @@ from bot.slack_decide import submitted
 from bot.slack_edge import Edge, place_of
 from bot.slack_identity import Caller, caller_of
 from bot.slack_previews import Previews
-from capacity.errors import GpubotError, SourceDown
+from capacity.errors import GpubotError
 from capacity.model import Fleet
 from commands.page import Bold, Page
 from commands.scope import find
@@ -38,6 +38,13 @@ LIVE = re.compile(rf"^({modals.QUEUE}|{modals.CARD}|{modals.WHAT}|{modals.TO})$"
 Previewer = Callable[[Draft, Actor, datetime], Preview]
 CHECKING = 1.2  # seconds; with the inbox's, within Slack's three
 TITLE = "Request a change"
+
+
+class TooSlow(GpubotError):
+    """A form couldn't be checked before Slack's time was over."""
+
+    def __init__(self) -> None:
+        super().__init__("I couldn't check that in time; nothing was sent.", "Send it again.")
 
 
 class Requesting:
@@ -176,7 +183,7 @@ class Requesting:
                 zone = await self._edge.gate.welcome(caller)
                 return await self._edge.workers.run(self._check, form, caller.user, zone)
         except TimeoutError as error:
-            raise SourceDown("the cluster's numbers in time", None) from error
+            raise TooSlow from error
 
     def _check(self, form: Form, user: str, zone: str) -> Draft:
         draft = self._draft(form, self._fleet(), zone, why=form.why)

@@ -1,5 +1,6 @@
 """What arrives from people and what is to be told to them: inbox, outbox, and where cards are."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -47,9 +48,17 @@ class Inbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def receive(self, key: str, payload: dict[str, Any], now: datetime) -> bool:
-        """Keep an intent; False when its key was received before."""
+    def receive(
+        self,
+        key: str,
+        payload: dict[str, Any],
+        now: datetime,
+        late: threading.Event | None = None,
+    ) -> bool:
+        """Keep an intent; False when its key was received before, or it got ``late`` in waiting."""
         with self._database.write() as session:
+            if late is not None and late.is_set():
+                return False
             if session.exec(select(InboxRow.id).where(InboxRow.key == key)).first() is not None:
                 return False
             session.add(InboxRow(key=key, payload=to_json(payload), received_at=now))

@@ -104,7 +104,13 @@ class FakeStore:
     slow: float = 0.0
     error: Exception | None = None
 
-    def receive(self, key: str, payload: dict[str, Any], now: datetime) -> bool:
+    def receive(
+        self,
+        key: str,
+        payload: dict[str, Any],
+        now: datetime,
+        late: threading.Event | None = None,
+    ) -> bool:
         time.sleep(self.slow)
         if self.error:
             raise self.error

@@ -271,7 +271,7 @@ def test_an_inbox_that_fails_is_told_and_nothing_is_done(stage: Stage) -> None:
     card = posted_card(stage, li)
     stage.store.error = SourceDown("my own store", None)
     li.click(card, "approve")
-    li.wait_for_text("I can't reach my own store")
+    li.wait_for_text("so nothing was changed")
     assert not calls(stage, "decide")
     assert not li.see_errors()
 
@@ -284,6 +284,22 @@ def test_a_slow_inbox_still_acks_within_three_seconds(stage: Stage) -> None:
     li.click(card, "approve")
     assert time.monotonic() - start < 2.5
     assert not li.see_errors()
+
+
+def test_what_was_told_as_not_written_down_is_never_done(stage: Stage) -> None:
+    li = stage.person("U0LI", "C0REQUESTS")
+    card = posted_card(stage, li)
+    stage.store.slow = 2.0
+    li.click(card, "approve")
+    li.wait_for_text("I couldn't write that down, so nothing was changed.")
+    stage.store.slow = 0.0
+    li.wait_for(lambda: stage.store.rows)
+    stage.world.at += timedelta(minutes=1)
+    stage.call(stage.bot.deeds.recover())
+    assert not calls(stage, "decide")
+    assert all(row.done for row in stage.store.rows.values())
+    li.click(card, "approve")
+    li.wait_for(lambda: calls(stage, "decide"))
 
 
 def test_slow_decisions_never_delay_acks(stage: Stage) -> None:
@@ -330,7 +346,9 @@ def test_the_same_story_holds_in_http_mode(staged: Callable[..., Stage]) -> None
     assert not ana.see_errors()
 
 
-@pytest.mark.parametrize("value", ["", "42", "42.", "x.1", "42.1.2", "-1.2", "42.1 "])
+@pytest.mark.parametrize(
+    "value", ["", "42", "42.", "x.1", "42.1.2", "-1.2", "42.1 ", "٤.١", "1." + "9" * 5_000]
+)
 def test_a_button_with_another_value_is_from_another_time(value: str) -> None:
     with pytest.raises(UsageError):
         button(value)
