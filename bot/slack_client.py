@@ -35,7 +35,7 @@ class SlackDown(SourceDown):
     """Slack doesn't answer or says to slow down; ``retry_after`` is its advice in seconds."""
 
     def __init__(self, retry_after: float | None = None, *, detail: str = "") -> None:
-        super().__init__("Slack", None, detail=detail)
+        super().__init__("Slack", None, otherwise="now", detail=detail)
         self.retry_after = retry_after
 
 

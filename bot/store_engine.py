@@ -6,6 +6,7 @@ are one step everywhere: the audit's chain, the caps, the unique targets. The bo
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +28,18 @@ class Database:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._heard_at: datetime | None = None
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A consistent read. Raises SourceDown when the database doesn't answer."""
-        with _named(), Session(self.engine, expire_on_commit=False) as session:
+        with self._named(), Session(self.engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
         """A transaction that no other writer is inside of; an exception leaves nothing behind."""
-        with _named(), self.engine.connect() as plain:
+        with self._named(), self.engine.connect() as plain:
             connection = plain.execution_options(gpubot_writes=True)
             with connection.begin():
                 if self.engine.dialect.name == "postgresql":
@@ -49,6 +51,21 @@ class Database:
     def close(self) -> None:
         """Close the pooled connections."""
         self.engine.dispose()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Turn a database that can't be reached or used into our error; constraints stay theirs."""
+        try:
+            yield
+        except DBAPIError as error:
+            down = error.connection_invalidated or type(error).__name__ in (
+                "OperationalError",
+                "InterfaceError",
+            )
+            if not down:
+                raise
+            raise SourceDown("my database", self._heard_at, detail=str(error)) from error
+        self._heard_at = datetime.now(UTC)
 
 
 def open_database(url: str) -> Database:
@@ -94,18 +111,3 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("gpubot_writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-@contextmanager
-def _named() -> Iterator[None]:
-    """Turn a database that can't be reached or used into our error; constraints stay theirs."""
-    try:
-        yield
-    except DBAPIError as error:
-        down = error.connection_invalidated or type(error).__name__ in (
-            "OperationalError",
-            "InterfaceError",
-        )
-        if not down:
-            raise
-        raise SourceDown("my database", None, detail=str(error)) from error

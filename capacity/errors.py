@@ -55,10 +55,20 @@ class Refused(GpubotError):
 
 
 class SourceDown(GpubotError):
-    """A source doesn't answer. ``since`` is when it was last heard from (None: never)."""
+    """A source doesn't answer. ``since`` is when it was last heard from.
 
-    def __init__(self, source: str, since: datetime | None, *, detail: str = "") -> None:
-        when = f"since {since:%H:%M} UTC" if since else "and never could since I started"
+    Without it the sentence says ``otherwise``: that it never was, or, where nobody keeps it, "now".
+    """
+
+    def __init__(
+        self,
+        source: str,
+        since: datetime | None,
+        *,
+        otherwise: str = "and never could since I started",
+        detail: str = "",
+    ) -> None:
+        when = f"since {since:%H:%M} UTC" if since else otherwise
         super().__init__(f"I can't reach {source} {when}.", "It recovers by itself.", detail=detail)
         self.source = source
         self.since = since

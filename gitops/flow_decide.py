@@ -96,6 +96,6 @@ def _role(request: Request, verdict: Verdict, person: PersonEntry) -> str:
         raise Denied(f"You can't decide your own request: it needs {need}.")
     roles = verdict.roles_of(person.id)
     if not roles:
-        why = verdict.why if not verdict.allowed else f"it needs {verdict.all_words()}"
+        why = verdict.why.rstrip(".") if not verdict.allowed else f"it needs {verdict.all_words()}"
         raise Denied(f"You can't decide this: {why}.", "Your role here: none that counts.")
     return " and ".join(roles)

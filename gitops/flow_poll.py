@@ -67,8 +67,11 @@ class Seen:
 
 
 def look(request: Request, pull: PullRequest, source: Source) -> Seen:
-    """Read from the repository what a moved head holds; raises SourceDown when it can't be."""
-    if pull.head_sha == request.content.head_sha:
+    """Read from the repository what a moved head holds; raises SourceDown when it can't be.
+
+    A pull request whose branch was deleted may have no head any more: then nothing moved.
+    """
+    if pull.head_sha in ("", request.content.head_sha):
         return Seen(pull, None)
     # The merge base of a merged branch is the branch itself: what it changed is told by our base.
     base = pull.base_sha if pull.state == "open" else request.content.base_sha

@@ -32,7 +32,7 @@ class ForgeDown(SourceDown):
         retry_after: float | None = None,
         detail: str = "",
     ) -> None:
-        super().__init__(forge, since, detail=detail)
+        super().__init__(forge, since, otherwise="now", detail=detail)
         self.retry_after = retry_after
 
 

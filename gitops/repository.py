@@ -79,7 +79,7 @@ class Repository:
         self._local = threading.local()
         self._fetching = threading.Lock()
         self._fetched: float | None = None
-        self._fetched_at: datetime | None = None
+        self._heard_at: datetime | None = None
         if remote is not None and not path.exists():
             pygit2.init_repository(str(path), bare=True)
 
@@ -89,6 +89,8 @@ class Repository:
         tip = self.tip(self.base)
         if tip is None:
             raise self._down(pygit2.GitError(f"its branch {self.base} isn't there"))
+        if self._remote is None:
+            self._heard_at = datetime.now(UTC)
         return tip
 
     def tip(self, branch: str) -> str | None:
@@ -117,7 +119,7 @@ class Repository:
             except pygit2.GitError as error:
                 raise self._down(error) from error
             self._fetched = time.monotonic()
-            self._fetched_at = datetime.now(UTC)
+            self._heard_at = datetime.now(UTC)
 
     def read(self, path: str, commit: str) -> bytes | None:
         """Return a file's bytes at a commit; None if it isn't there."""
@@ -200,7 +202,7 @@ class Repository:
             return None
 
     def _down(self, error: Exception) -> SourceDown:
-        return SourceDown("the GitOps repository", self._fetched_at, detail=str(error))
+        return SourceDown("the GitOps repository", self._heard_at, detail=str(error))
 
 
 def _walk(tree: pygit2.Tree, above: str) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,6 +155,24 @@ def test_the_inbox_takes_each_key_once_and_keeps_it_after_it_is_done(store: Stor
     store.inbox.finish("e1")
     assert [row.key for row in store.inbox.undone()] == ["e2"]
     assert not store.inbox.receive("e1", {}, START)
+
+
+def test_the_inbox_keeps_nothing_whose_person_was_told_no_meanwhile(store: Store) -> None:
+    late = threading.Event()
+    assert store.inbox.receive("e1", {}, START, late)
+    late.set()
+    assert not store.inbox.receive("e2", {}, START, late)
+    assert [row.key for row in store.inbox.undone()] == ["e1"]
+
+
+def test_a_database_that_answered_before_is_down_since_then(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path / 'gpubot.db'}")
+    (tmp_path / "gpubot.db").unlink()
+    (tmp_path / "gpubot.db").mkdir()
+    store.inbox._database.close()
+    with pytest.raises(SourceDown, match=r"can't reach my database since \d\d:\d\d UTC"):
+        store.inbox.undone()
+    store.close()
 
 
 def test_the_outbox_gives_moves_in_order_until_they_are_told(store: Store) -> None:

@@ -87,6 +87,15 @@ def opened(world: RealWorld, **changes: Any) -> Request:
     return world.get(request)
 
 
+def test_a_branch_that_somebody_deletes_closes_the_request(world: RealWorld) -> None:
+    request = opened(world)
+    git(world.path, "update-ref", "-d", f"refs/heads/{request.branch}")
+    world.settle()
+    closed = world.get(request)
+    assert (closed.state, closed.trouble) == (State.CLOSED, None)
+    assert world.told()[-1] == "closed"
+
+
 def test_the_main_story_changes_one_line_and_leaves_its_trailers(world: RealWorld) -> None:
     request = opened(world)
     before = git(world.path, "rev-parse", "main").strip()

@@ -105,6 +105,15 @@ def test_a_lost_origin_is_said_with_when_it_was_last_heard(path: Path, tmp_path:
     assert mirror.read("a.yaml", head) == b"1\n"
 
 
+def test_a_repository_here_that_goes_away_is_down_since_it_was_last_read(path: Path) -> None:
+    repository = Repository(path)
+    repository.head()
+    for part in path.iterdir():
+        part.rename(path.parent / f"gone-{part.name}")
+    with pytest.raises(SourceDown, match=r"since \d\d:\d\d UTC"):
+        repository.head()
+
+
 def test_a_missing_repository_branch_or_commit_is_a_source_down(path: Path, tmp_path: Path) -> None:
     with pytest.raises(SourceDown):
         Repository(tmp_path / "nowhere.git").head()
