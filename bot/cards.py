@@ -35,7 +35,7 @@ def card(view: View) -> Page:
         ),
         actions=buttons(request),
         footer=footer(view),
-        notices=trouble(request),
+        notices=(*edited(request), *trouble(request)),
     )
 
 
@@ -186,6 +186,13 @@ def trouble(request: Request) -> tuple[Line, ...]:
         return ()
     kept = " Request and approvals are kept; I try again "
     return ((found.sentence, kept, Time(found.retry_at, clock=True), f". {found.next_step}"),)
+
+
+def edited(request: Request) -> tuple[Line, ...]:
+    """Warn that the pull request is no longer what the title says."""
+    if not request.facts.edited or request.state in TERMINAL:
+        return ()
+    return ((Bold("Edited by hand"), ": what counts is the diff, whatever the title says."),)
 
 
 def _where(request: Request) -> str:

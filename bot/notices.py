@@ -122,7 +122,12 @@ def _overdue(view: View, move: Move) -> Page:
 
 def _differs(view: View, move: Move) -> Page:
     wished = amount(move.old or None)
-    said = f"The cluster shows {move.new}, not the {wished} that was merged"
+    said = f"The cluster shows {move.new}, not the {wished} that was "
+    if view.request.facts.edited:
+        said += "asked for"
+        why = ". The pull request was edited by hand: its diff is what was merged. "
+        return Page((Bold(said), *_at(move), why, *_asked(view)))
+    said += "merged"
     return Page((Bold(said), *_at(move), ". Somebody changed it by another way? ", *_asked(view)))
 
 

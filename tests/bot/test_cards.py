@@ -69,6 +69,17 @@ def test_the_thread_tells_each_move_in_a_line() -> None:
     golden("notices.txt", "\n".join(said))
 
 
+def test_a_pull_request_edited_by_hand_is_judged_by_its_diff_not_by_its_title() -> None:
+    facts = replace(a_request().facts, edited=True)
+    shown = render(card(a_view(replace(a_request(pull=PULL), facts=facts))))
+    assert "Edited by hand: what counts is the diff" in shown
+    view = a_view(replace(in_state(State.DIFFERS), facts=facts))
+    page = notice(view, Move(MoveKind.DIFFERS, AT, old="40", new="36"))
+    assert page is not None
+    assert "not the 40 that was asked for" in render(page)
+    assert "another way" not in render(page)
+
+
 def words(kind: MoveKind) -> dict[str, str]:
     return {
         MoveKind.VOTED: {"by": "li", "role": "owner of serving", "text": "fine until Friday"},
