@@ -9,6 +9,7 @@ import pytest
 
 from capacity.errors import SourceDown
 from capacity.kueue import ACCESS, AccessRule, ClusterConfig, ClusterReader, Pace
+from capacity.kueue_kinds import CLUSTER_QUEUES, KINDS
 from capacity.model import FlavorResource, Workload
 from capacity.quota import Tree, borrowed, can_reserve, potential_available
 from tests.cluster.kueue import Kueue
@@ -192,7 +193,13 @@ def test_the_listed_rights_are_enough(
 
 
 @pytest.mark.parametrize(
-    ("plural", "verb"), [("workloads", "list"), ("workloads", "watch"), ("cohorts", "list")]
+    ("plural", "verb"),
+    [
+        (kind.plural, verb)
+        for kind in KINDS
+        for verb in ("list", "watch")
+        if (kind, verb) != (CLUSTER_QUEUES, "list")  # the one without which there is no answer
+    ],
 )
 def test_one_right_less_is_named(
     world: Kueue,
