@@ -84,6 +84,24 @@ def test_eight_more_gpus_go_from_question_to_live(lab: Lab) -> None:
     said(person(lab, "U0ANA"), "/gpu-quota", "research", "research can start 12 more H100")
 
 
+def test_a_stopped_prometheus_is_named_at_once_and_recovered_from(lab: Lab) -> None:
+    kim, prometheus = person(lab, "U0KIM"), lab.stack.prometheus
+    prometheus.wait_for('count(DCGM_FI_DEV_FB_USED{namespace="research"}) == 44')
+    said(kim, "/gpu-usage", "research 1h", "research held")
+    total, _ = reserved(lab, "research")
+    prometheus.stop()
+    try:
+        asked = time.monotonic()
+        answer = said(kim, "/gpu-usage", "research 2h", "I can't reach Prometheus since")
+        assert time.monotonic() - asked < 5
+        assert f"{total} H100 reserved now" in answer
+    finally:
+        prometheus.start()
+    prometheus.wait_for('count(DCGM_FI_DEV_FB_USED{namespace="research"}) > 0')
+    time.sleep(2.1)
+    said(kim, "/gpu-usage", "research 3h", "in the last 3 hours")
+
+
 def test_a_stopped_api_server_is_named_at_once_and_recovered_from(lab: Lab) -> None:
     ana = person(lab, "U0RAE")
     server = lab.stack.control_plane.api_server
