@@ -31,7 +31,7 @@ from tests.cluster.users import ADMIN
 
 SIZES = (10_000, 50_000, 100_000)
 ASKED = 200
-PEER_WORKLOADS = 2_000
+PEER_WORKLOADS = 1_000
 API = "/apis/kueue.x-k8s.io/v1beta2"
 JQ = (
     '[.items[] | select(.kind == "ClusterQueue" and .metadata.name == "queue-0007")'
