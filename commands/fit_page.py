@@ -19,7 +19,8 @@ def fit_page(answer: FitAnswer) -> Page:
             Table(headers, rows, f"Would {answer.title} fit in {answer.queue}?", (1, 2, 3))
         )
     left_out = [part for part in answer.leaves_out if "waits before it" not in part]
-    notes = [_line_ahead(answer), _preemption(answer), _ignored(answer), *answer.notes]
+    ahead = "" if answer.missing else _line_ahead(answer)
+    notes = [ahead, _preemption(answer), _missing(answer), _ignored(answer), *answer.notes]
     parts += [Paragraph((note,)) for note in notes if note]
     return Page(
         headline=_headline(answer),
@@ -133,6 +134,15 @@ def _preemption(answer: FitAnswer) -> str:
 def _frees(job: Stopped) -> str:
     shown = {p: n for p, n in job.frees.items() if is_gpu(p.resource)} or job.frees
     return ", ".join(amount(pair, units) for pair, units in shown.items())
+
+
+def _missing(answer: FitAnswer) -> str:
+    if not answer.missing:
+        return ""
+    return (
+        "Kueue turns down a job that asks for anything its queue has no quota of, unless its "
+        "configuration leaves that out (excludeResourcePrefixes)."
+    )
 
 
 def _ignored(answer: FitAnswer) -> str:

@@ -341,6 +341,7 @@ STORIES: dict[str, tuple[str, FakeWorld]] = {
     "fit-beyond-own-quota": ("fit 16 h100 --queue serving --priority high", DEFAULT),
     "fit-by-preemption": ("fit 8 h100 --queue serving", full_world()),
     "fit-manifest": (f"fit\n```\n{MANIFEST}```", DEFAULT),
+    "fit-no-quota": (f"fit\n{MANIFEST.replace('gpu: 8', 'gpu: 8, rdma/hca: 1')}", DEFAULT),
     "fit-stopped": ("fit 2 h100", with_research(stop_policy="Hold")),
     "drift": ("drift", drift_world(OTHER, by_flux(OLD, "ClusterQueue/lab dry-run failed"))),
     "drift-none": ("drift", drift_world(SAME, by_flux())),
