@@ -98,7 +98,10 @@ def play(
     from bot.playground.play import play as run_playground
 
     logs.configure("WARNING", "console")
-    run_playground(port=port, keep=keep, speed=speed)
+    try:
+        run_playground(port=port, keep=keep, speed=speed)
+    except UsageError as error:
+        _fail(error)
 
 
 @app.command()

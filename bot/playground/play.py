@@ -31,6 +31,7 @@ from bot.playground.seeding import make_repository, manifests
 from bot.playground.serving import LOOPBACK, Serving
 from bot.playground.worlds import RealWorld, SimulatedWorld
 from bot.wiring import Hosted, for_playground
+from capacity.errors import UsageError
 from capacity.kueue import ClusterConfig
 from gitops.localgit import LocalForge
 from gitops.repository import Repository
@@ -185,7 +186,10 @@ def play(
     """Run a playground until it is told to end (Ctrl-C, SIGTERM), and print its one address.
 
     ``keep`` is a folder that outlives it; without one everything starts fresh and is deleted.
+    Raises UsageError for a port that is taken.
     """
+    if port and _free(port) != port:
+        raise UsageError(f"Something else listens on port {port}.", "Say another, or none.")
     folder = keep or Path(tempfile.mkdtemp(prefix="gpubot-play-"))
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

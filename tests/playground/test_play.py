@@ -174,3 +174,12 @@ def test_the_command_prints_one_address_and_ends_cleanly() -> None:
 def _look(world: World) -> dict[str, Any]:
     seen = world.look()
     return seen if seen["picture"]["panels"] else {}
+
+
+def test_a_port_that_is_taken_is_said_in_a_sentence(playground: Playground) -> None:
+    port = playground.url.rpartition(":")[2]
+    command = [sys.executable, "-m", "bot", "play", "--port", port]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert f"Something else listens on port {port}." in done.stderr
+    assert "Traceback" not in done.stderr
