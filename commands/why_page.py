@@ -26,6 +26,7 @@ from commands.why_story import eviction, past_evictions, story
 from commands.words import card, count, is_gpu, number
 
 _MOST_CHOICES = 10
+_LINED_UP = (Kind.WAITING_FOR_QUOTA, Kind.PENDING_EVALUATION)
 _ABOUT_QUOTA = (
     Kind.WAITING_FOR_QUOTA,
     Kind.EXCEEDS_MAX_QUOTA,
@@ -131,16 +132,30 @@ def _requeue(answer: WhyAnswer) -> Line:
 
 
 def _remedies(answer: WhyAnswer) -> list[Part]:
-    if not answer.remedies:
-        return []
-    items: tuple[Line, ...] = tuple((f"{r.what} ({r.price})",) for r in answer.remedies)
-    parts: list[Part] = [Paragraph((Bold("What would start it:"),)), Bullets(items)]
-    wait = answer.wait
+    remedies = (*_first_in_line(answer), *answer.remedies)
+    items: tuple[Line, ...] = tuple((f"{r.what} ({r.price})",) for r in remedies)
+    parts: list[Part] = []
+    if items:
+        parts += [Paragraph((Bold("What would start it:"),)), Bullets(items)]
+    wait = answer.wait if items or answer.cause.kind in _LINED_UP else None
     if wait is not None:
         size = f" for about {count(wait.gpus, 'GPU')}" if wait.gpus else " for jobs of any size"
         basis = f"the middle half of {wait.jobs} jobs, last {wait.days} days"
         parts.append(Paragraph((f"Typical wait here{size}: {wait.words} ({basis}).",)))
     return parts
+
+
+def _first_in_line(answer: WhyAnswer) -> tuple[Remedy, ...]:
+    """Return what gets it past the first of a strict line, which nothing else does."""
+    if not (answer.strict and answer.ahead_of_it and answer.cause.kind in _LINED_UP):
+        return ()
+    first = answer.ahead_of_it.partition("/")[2]
+    between = (answer.position or 0) - 2
+    then = f"then {count(between, 'job')} more before it" if between else "then it is first"
+    return (
+        Remedy(f"wait until {first} starts or is withdrawn", then),
+        Remedy(f"give it a higher priority than {first}", "all it overtakes wait longer"),
+    )
 
 
 def _actions(answer: WhyAnswer) -> tuple[Action, ...]:
