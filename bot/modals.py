@@ -132,7 +132,10 @@ def block_of(view: Mapping[str, Any], name: str) -> str:
 def metadata(view: Mapping[str, Any]) -> dict[str, Any]:
     """Return the note that the view carries: places and what was shown, never a right."""
     text = str(view.get("private_metadata") or "")
-    note = json.loads(text) if text.startswith("{") else {"channel": text}
+    try:
+        note = json.loads(text) if text.startswith("{") else {"channel": text}
+    except ValueError:
+        return {}
     return note if isinstance(note, dict) else {}
 
 

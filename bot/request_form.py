@@ -1,18 +1,24 @@
 """[pure] The request modal's form against the world: what can be chosen, and what it asks for."""
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import get_args
 
 from bot import modals
 from bot.modals import Choices, Form
+from capacity.errors import UnknownName
 from capacity.model import ClusterQueue, FlavorResource, Fleet, Quota, quotas
 from capacity.quantity import to_text
+from commands.nearest import nearest
 from commands.words import card, is_gpu
+from gitops.flow_text import as_said
 from gitops.request import Draft, Kind
 
 NO_LIMIT = "no limit"
 MOST = 2**31
+WHOLE = re.compile(r"[0-9]{1,20}")
+LATEST = timedelta(days=3_660)
 
 
 class FieldErrors(Exception):  # a form's answer, told at the fields
@@ -63,6 +69,14 @@ def settled(form: Form, fleet: Fleet, own: Sequence[str]) -> tuple[Form, Choices
     return made, Choices(queues, options, current)
 
 
+def known_card(form: Form, fleet: Fleet) -> None:
+    """Raise UnknownName for a card that the queue hasn't: another must not stand in for it."""
+    pairs = cards(fleet.cluster_queues.get(form.queue))
+    if pairs and _chosen(form.card, pairs) is None:
+        near = nearest(form.card, (pair.flavor for pair in pairs))
+        raise UnknownName(f"card of {form.queue}", form.card, near)
+
+
 def draft_of(form: Form, fleet: Fleet, *, zone: str, now: datetime, team: str) -> Draft:
     """Return what the form asks for, or raise FieldErrors; nothing in it is taken on trust."""
     queue = fleet.cluster_queues.get(form.queue)
@@ -74,7 +88,7 @@ def draft_of(form: Form, fleet: Fleet, *, zone: str, now: datetime, team: str) -
     errors = {
         modals.TO: _wrong_number(form, old),
         modals.UNTIL: _wrong_day(form.until, zone, now),
-        modals.WHY: "" if form.why else "Say why: the people who decide read it.",
+        modals.WHY: "" if as_said(form.why) else "Say why: the people who decide read it.",
     }
     if any(errors.values()):
         raise FieldErrors({field: words for field, words in errors.items() if words})
@@ -130,7 +144,7 @@ def _value(pair: FlavorResource) -> str:
 
 
 def _wrong_number(form: Form, old: str | None) -> str:
-    if not (form.to.isascii() and form.to.isdigit()) or int(form.to) > MOST:
+    if not WHOLE.fullmatch(form.to) or int(form.to) > MOST:
         return "A whole number of cards, please."
     if form.seen and form.seen != (old or NO_LIMIT):
         return f"It was {form.seen} when you looked and is {old or NO_LIMIT} now. Look again."
@@ -142,6 +156,10 @@ def _wrong_number(form: Form, old: str | None) -> str:
 def _wrong_day(day: str, zone: str, now: datetime) -> str:
     try:
         until = modals.end_of(day, zone)
-    except ValueError:
+    except (ValueError, OverflowError):
         return "Not a day."
-    return "That day is over." if until and until <= now else ""
+    if until is None:
+        return ""
+    if until > now + LATEST:
+        return "That is too far away: leave it empty if it is to stay."
+    return "That day is over." if until <= now else ""

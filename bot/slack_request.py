@@ -15,9 +15,9 @@ from slack_bolt.async_app import AsyncApp
 
 from bot import modals
 from bot.apology import apology
-from bot.inbox import draft_values
+from bot.inbox import Intent, draft_values
 from bot.modals import Form
-from bot.request_form import FieldErrors, draft_of, prefilled, settled
+from bot.request_form import FieldErrors, draft_of, known_card, prefilled, settled
 from bot.request_preview import preview_page
 from bot.slack_ask import asker
 from bot.slack_change import Deeds
@@ -119,6 +119,7 @@ class Requesting:
         if form.queue:
             meant = find(form.queue, self._fleet(), self._edge.people(), cohorts=False)
             form = modals.with_queue(form, next(iter(meant.queues), form.queue))
+            known_card(form, self._fleet())
         return self._view(form, user, zone)
 
     def _view(self, form: Form, user: str, zone: str) -> modals.View:
@@ -171,9 +172,15 @@ class Requesting:
             finally:
                 await ack(**answer)
             if fresh:
+                sent.append(intent)
                 await self._deeds.do(intent)
 
-        tell = self._edge.teller(body | {"channel": {"id": form.channel}})
+        sent: list[Intent] = []
+        elsewhere = self._edge.teller(body | {"channel": {"id": form.channel}})
+
+        async def tell(page: Page) -> None:  # their modal says that it is being sent
+            await (self._deeds.teller(sent[0]) if sent else elsewhere)(page)
+
         await self._edge.guarded("submit", work, tell)
 
     async def _checked(self, form: Form, body: dict[str, Any]) -> Draft:

@@ -10,7 +10,7 @@ import pytest
 from bot.inbox import button
 from bot.playground.fake_slack.messages import Message
 from bot.playground.fake_slack.person import SlackPerson, buttons, everything_said
-from capacity.errors import Refused, SourceDown, UsageError
+from capacity.errors import Conflict, Refused, SourceDown, UsageError
 from gitops.moves import MoveKind
 from tests.bot.stage import Stage, a_request
 
@@ -110,6 +110,21 @@ def test_a_number_that_moved_since_it_was_shown_is_not_submitted(stage: Stage) -
     stage.world.the_fleet = replace(a_fleet(), cluster_queues=queues)
     ana.submit(why="because")
     assert any("It was 32" in error for error in ana.modal().errors.values())
+
+
+def test_what_cant_be_sent_after_all_is_told_in_the_modal_that_says_sending(stage: Stage) -> None:
+    ana = stage.person("U0ANA")
+    open_form(ana)
+    stage.flow.error = Conflict("Request 41 by rae is open for the same value already.")
+    assert ana.submit(to="40", why="because")
+    ana.wait_for(lambda: "Request 41 by rae is open" in everything_said(ana.modal()))
+    assert not [m for m in ana.messages() if "Request 41" in everything_said(m)]
+
+
+def test_a_card_that_the_queue_has_not_is_told_and_no_other_stands_in_for_it(stage: Stage) -> None:
+    ana = stage.person("U0ANA")
+    ana.slash("/gpu-request", "research b200 nominal 40")
+    ana.wait_for(lambda: "No card of research is called b200" in everything_said(ana.modal()))
 
 
 def test_a_submission_is_on_disk_before_it_is_acked(stage: Stage) -> None:
