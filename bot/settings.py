@@ -6,6 +6,7 @@ in a limit or a token must never silently mean the default.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -66,6 +67,12 @@ def _long_enough() -> AfterValidator:
     return AfterValidator(check)
 
 
+def _workspaces(ids: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(re.fullmatch(r"[TE][A-Z0-9]+", one) for one in ids):
+        raise ValueError("ids of workspaces, like T0123,E0456")
+    return ids
+
+
 Names = Annotated[tuple[str, ...], BeforeValidator(_comma_separated)]
 Zone = Annotated[str, AfterValidator(_known_zone)]
 
@@ -86,7 +93,7 @@ class Settings(BaseSettings):
     """Verifies that a request comes from Slack; needed in http mode."""
     slack_base_url: str = Field(default="https://slack.com/api/", pattern=r"^https?://.+/$")
     """Slack's Web API. Another host is for the playground: the bot then answers only there."""
-    slack_team_ids: Names = ()
+    slack_team_ids: Annotated[Names, AfterValidator(_workspaces)] = ()
     """Workspaces (T..., on a grid the E... too) whose people are served. Empty: the token's own
     workspace, so that a shared channel never lets another company in."""
     requests_channel: str = Field(default="", pattern=r"^([CG][A-Z0-9]+)?$")

@@ -37,6 +37,7 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
             {"GPUBOT_SLACK_BOT_TOKEN": "xoxb-1", "GPUBOT_SLACK_MODE": "http"},
             "needs GPUBOT_SLACK_SIGNING_SECRET",
         ),
+        ({"GPUBOT_SLACK_TEAM_IDS": '["T0PLAY"]'}, "ids of workspaces"),
         ({"GPUBOT_DIGEST_TIME_ZONE": "Mars/Olympus"}, "GPUBOT_DIGEST_TIME_ZONE"),
         ({"GPUBOT_SLACK_BASE_URL": "slack.com"}, "GPUBOT_SLACK_BASE_URL"),
         ({"GPUBOT_CONFIG": "/nowhere.toml"}, "not a file"),
