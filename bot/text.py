@@ -168,10 +168,20 @@ def _wrap(text: str, width: int, indent: str = "") -> str:
 
 
 def _column_widths(rows: Sequence[tuple[str, ...]], width: int) -> list[int]:
+    """Narrow the widest columns until all fit: first between words, then within them."""
     sizes = [max(1, *map(display_width, column)) for column in zip(*rows, strict=True)]
-    while sizes and sum(sizes) + 2 * (len(sizes) - 1) > width and max(sizes) > _NARROWEST:
-        sizes[sizes.index(max(sizes))] -= 1
+    words_ = [_longest_word(column) for column in zip(*rows, strict=True)]
+    for least in (words_, [_NARROWEST] * len(sizes)):
+        while sum(sizes) + 2 * (len(sizes) - 1) > width:
+            wide = [(size, -at) for at, size in enumerate(sizes) if size > least[at]]
+            if not wide:
+                break
+            sizes[-max(wide)[1]] -= 1
     return sizes
+
+
+def _longest_word(column: Sequence[str]) -> int:
+    return max(1, *(display_width(word) for cell in column for word in cell.split(" ")))
 
 
 def _row_lines(row: tuple[str, ...], sizes: Sequence[int], numeric: Sequence[int]) -> list[str]:

@@ -77,7 +77,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under headers, at most four narrow columns so that a phone shows them.
+    """Rows under headers, at most four narrow columns so that a phone shows them, unless asked for.
 
     ``caption`` names the table for screen readers. ``numeric`` are right-aligned column indexes.
     ``more`` is the question that shows rows a renderer must cut ("queue research 2").

@@ -20,7 +20,8 @@ def answer(ask: Ask, world: World) -> QuotaAnswer:
     fleet = world.fleet()
     scope = scope_of(ask, fleet, world.people())
     if scope.kind == "cohort":
-        return answer_cohort(scope.name, fleet, world.now(), page_number(ask, 1))
+        number, in_full = page_number(ask, 1), _in_full(ask)
+        return answer_cohort(scope.name, fleet, world.now(), number, in_full=in_full)
     return answer_queues(scope, fleet, world.now())
 
 
@@ -39,6 +40,14 @@ def page_number(ask: Ask, position: int) -> int:
     return int(word)
 
 
+def _in_full(ask: Ask) -> bool:
+    """Tell whether all figures of a cohort's rows were asked for; raises UsageError for others."""
+    shown = ask.options.get("show", "")
+    if shown.casefold() not in ("", "all"):
+        raise UsageError(f"I don't understand --show {shown}.", "Ask: /gpu quota NAME --show all")
+    return bool(shown)
+
+
 COMMAND = Command(
     word="quota",
     usage="/gpu-quota [queue, team or cohort]",
@@ -46,4 +55,5 @@ COMMAND = Command(
     examples=("/gpu-quota research", "/gpu-quota ml"),
     answer=answer,
     page=page,
+    options=("show",),
 )

@@ -9,9 +9,10 @@ from datetime import datetime
 
 from capacity.errors import Gap, UsageError
 from capacity.model import ClusterQueue, FlavorResource, Fleet
-from capacity.quota import Node, Tree, available, can_reserve, usage
+from capacity.quota import Node, Tree, available, can_reserve, potential_available, usage
 from commands.quota_figures import (
     Borrower,
+    PairFigures,
     borrowed_in_tree,
     borrowers,
     figures,
@@ -30,20 +31,27 @@ _DETAILED = 3
 class Row:
     """One queue or cohort of the tree, ``depth`` levels below the asked one.
 
-    For a cohort ``nominal`` and ``reserved`` are sums over all below it, and ``own_nominal`` is
-    the quota of the Cohort object itself. ``lent_least`` is what others hold of it for certain.
-    ``blocked`` is "stopped", "inactive" or "cycle" for a queue that admits nothing.
+    For a cohort ``nominal``, ``reserved`` and ``admitted`` are sums over all below it, and
+    ``own_nominal`` is the quota of the Cohort object itself. A limit of None is no limit.
+    ``admitted`` is the part of ``reserved`` whose pods may run; ``lent_least`` is what others hold
+    of it for certain; ``most_ever`` is what it could hold if nothing else ran. ``blocked`` is
+    "stopped", "inactive" or "cycle" for a queue that admits nothing.
     """
 
     depth: int
     name: str
     kind: str
+    is_root: bool
     nominal: int
     own_nominal: int
+    borrowing_limit: int | None
+    lending_limit: int | None
     reserved: int
+    admitted: int
     borrowed: int
     lent_least: int
     can_reserve: int
+    most_ever: int
     blocked: str
 
 
@@ -66,13 +74,17 @@ class CohortPair:
 
 @dataclass(frozen=True, slots=True)
 class CohortQuotaAnswer:
-    """A cohort's tree, one page of it; ``queues`` counts all queues below."""
+    """A cohort's tree, one page of it; ``queues`` counts all queues below.
+
+    ``in_full`` asks for all figures of each row, not only the few that a phone shows.
+    """
 
     cohort: str
     parent: str | None
     queues: int
     page: int
     pages: int
+    in_full: bool
     pairs: tuple[CohortPair, ...]
     asked_at: datetime
     as_of: datetime
@@ -80,7 +92,9 @@ class CohortQuotaAnswer:
     gaps: tuple[Gap, ...]
 
 
-def answer_cohort(cohort: str, fleet: Fleet, now: datetime, page: int) -> CohortQuotaAnswer:
+def answer_cohort(
+    cohort: str, fleet: Fleet, now: datetime, page: int, *, in_full: bool = False
+) -> CohortQuotaAnswer:
     """Answer for a cohort; raises UsageError for a page that isn't there."""
     tree = Tree.of(fleet)
     node = tree.cohort(cohort)
@@ -95,6 +109,7 @@ def answer_cohort(cohort: str, fleet: Fleet, now: datetime, page: int) -> Cohort
         queues=sum(n.kind == "ClusterQueue" for _, n in nodes),
         page=page,
         pages=pages,
+        in_full=in_full,
         pairs=tuple(_pair(node, pair, shown) for pair in _pairs(nodes)),
         asked_at=now,
         as_of=fleet.as_of,
@@ -142,30 +157,53 @@ def _reserved(node: Node, pair: FlavorResource) -> int:
 def _row(depth: int, node: Node, pair: FlavorResource, borrows: int) -> Row:
     queue = node.source
     if isinstance(queue, ClusterQueue):
-        f = figures(node, queue, pair, borrows)
-        stopped = blocked(queue, cyclic=node.cyclic)
-        return Row(
-            depth,
-            node.name,
-            node.kind,
-            f.nominal,
-            f.nominal,
-            f.reserved,
-            f.borrowed,
-            f.lent.least,
-            f.can_reserve,
-            stopped.kind if stopped else "",
-        )
-    quota = node.quotas.get(pair)
+        return _queue_row(depth, node, queue, figures(node, queue, pair, borrows))
+    return _cohort_row(depth, node, pair)
+
+
+def _queue_row(depth: int, node: Node, queue: ClusterQueue, found: PairFigures) -> Row:
+    stopped = blocked(queue, cyclic=node.cyclic)
     return Row(
-        depth,
-        node.name,
-        node.kind,
-        nominal_in_tree(node, pair),
-        quota.nominal if quota else 0,
-        _reserved(node, pair),
-        0,
-        0,
-        can_reserve(node, pair),
-        "cycle" if node.cyclic else "",
+        depth=depth,
+        name=node.name,
+        kind=node.kind,
+        is_root=node.parent is None,
+        nominal=found.nominal,
+        own_nominal=found.nominal,
+        borrowing_limit=found.borrowing_limit,
+        lending_limit=found.lending_limit,
+        reserved=found.reserved,
+        admitted=found.admitted,
+        borrowed=found.borrowed,
+        lent_least=found.lent.least,
+        can_reserve=found.can_reserve,
+        most_ever=found.most_ever,
+        blocked=stopped.kind if stopped else "",
+    )
+
+
+def _cohort_row(depth: int, node: Node, pair: FlavorResource) -> Row:
+    quota = node.quotas.get(pair)
+    queues = [(q, q.source) for q in node.cluster_queues()]
+    admitted = (
+        min(s.admitted.get(pair, 0), usage(q, pair))
+        for q, s in queues
+        if isinstance(s, ClusterQueue)
+    )
+    return Row(
+        depth=depth,
+        name=node.name,
+        kind=node.kind,
+        is_root=node.parent is None,
+        nominal=nominal_in_tree(node, pair),
+        own_nominal=quota.nominal if quota else 0,
+        borrowing_limit=quota.borrowing_limit if quota else None,
+        lending_limit=quota.lending_limit if quota else None,
+        reserved=_reserved(node, pair),
+        admitted=sum(admitted),
+        borrowed=0,
+        lent_least=0,
+        can_reserve=can_reserve(node, pair),
+        most_ever=potential_available(node, pair),
+        blocked="cycle" if node.cyclic else "",
     )

@@ -20,6 +20,8 @@ def cohort_page(answer: CohortQuotaAnswer) -> Page:
     parts += _rest(answer.pairs[_DETAILED:])
     if any(row.borrowed or row.lent_least for pair in detailed for row in pair.rows):
         parts.append(Paragraph((_LEGEND,)))
+    if answer.in_full:
+        parts.append(Paragraph((_FULL_LEGEND,)))
     return Page(
         headline=_headline(answer),
         parts=tuple(parts),
@@ -32,6 +34,10 @@ def cohort_page(answer: CohortQuotaAnswer) -> Page:
 _LEGEND = (
     "+n: borrowed. -n: at least so many of its own are with other queues. "
     "Kueue doesn't record whose GPUs a borrower holds."
+)
+_FULL_LEGEND = (
+    "may borrow, may lend: the limits; any means no limit, so all that the cohort has. "
+    "running: the part of reserved whose pods may run. most ever: if nothing else ran."
 )
 
 
@@ -87,25 +93,90 @@ def _looped(answer: CohortQuotaAnswer) -> bool:
 
 def _table(pair: CohortPair, answer: CohortQuotaAnswer) -> Table:
     pages = f", page {answer.page} of {answer.pages}" if answer.pages > 1 else ""
+    headers = _ALL_HEADERS if answer.in_full else _HEADERS
+    cells = _all_cells if answer.in_full else _cells
     return Table(
-        headers=("queue", "own", "reserved", "can start"),
-        rows=tuple(_row(row, pair.pair.resource) for row in pair.rows),
+        headers=headers,
+        rows=tuple(cells(row, pair.pair.resource) for row in pair.rows),
         caption=f"{card(pair.pair)} in {answer.cohort}{pages}",
-        numeric=(1, 2, 3),
-        more=f"quota {answer.cohort} {answer.page + 1}" if answer.page < answer.pages else "",
+        numeric=tuple(range(1, len(headers))),
+        more=_ask(answer, answer.page + 1) if answer.page < answer.pages else "",
     )
 
 
-def _row(row: Row, resource: str) -> tuple[Line, ...]:
-    name = f"{row.name} (cohort)" if row.kind == "Cohort" else row.name
-    branch = "└" + "─" * (row.depth - 1) + " " if row.depth else ""
+_HEADERS = ("queue", "own", "reserved", "can start")
+_ALL_HEADERS = (
+    "queue",
+    "own",
+    "may borrow",
+    "may lend",
+    "reserved",
+    "running",
+    "can start",
+    "most ever",
+)
+
+
+def _cells(row: Row, resource: str) -> tuple[Line, ...]:
+    return (
+        (_name(row),),
+        (_own(row, resource),),
+        (_reserved(row, resource),),
+        _start(row, resource),
+    )
+
+
+def _all_cells(row: Row, resource: str) -> tuple[Line, ...]:
+    """Return a row with all its figures; the top has nobody to borrow from or to lend to."""
+    limits = (row.borrowing_limit, row.lending_limit)
+    borrow, lend = ("any" if n is None else number(resource, n) for n in limits)
+    if row.is_root:
+        borrow = lend = "-"
     own = number(resource, row.nominal)
     if row.kind == "Cohort" and row.own_nominal:
-        own += f" ({number(resource, row.own_nominal)} its own)"
+        own += f" (own {number(resource, row.own_nominal)})"
+    return (
+        (_branch(row) + row.name,),
+        (own,),
+        (borrow,),
+        (lend,),
+        (_reserved(row, resource),),
+        (number(resource, row.admitted),),
+        _start(row, resource),
+        (number(resource, row.most_ever) if row.kind == "ClusterQueue" else "-",),
+    )
+
+
+def _name(row: Row) -> str:
+    return _branch(row) + (f"{row.name} (cohort)" if row.kind == "Cohort" else row.name)
+
+
+def _branch(row: Row) -> str:
+    return "└" + "─" * (row.depth - 1) + "\u00a0" if row.depth else ""
+
+
+def _own(row: Row, resource: str) -> str:
+    own = number(resource, row.nominal)
+    if row.kind == "Cohort" and row.own_nominal:
+        return f"{own} ({number(resource, row.own_nominal)} its own)"
+    return own
+
+
+def _reserved(row: Row, resource: str) -> str:
     change = f" (+{number(resource, row.borrowed)})" if row.borrowed else ""
     change += f" (-{number(resource, row.lent_least)})" if row.lent_least else ""
-    start = _OFF.get(row.blocked) or number(resource, row.can_reserve)
-    return ((branch + name,), (own,), (number(resource, row.reserved) + change,), (start,))
+    return number(resource, row.reserved) + change
+
+
+def _start(row: Row, resource: str) -> Line:
+    return (_OFF.get(row.blocked) or number(resource, row.can_reserve),)
+
+
+def _ask(answer: CohortQuotaAnswer, page: int = 1, *, in_full: bool | None = None) -> str:
+    """Return the question for a page of this cohort, as full as this answer or otherwise."""
+    full = answer.in_full if in_full is None else in_full
+    number = f" {page}" if page > 1 else ""
+    return f"quota {answer.cohort}{number}{' --show all' if full else ''}"
 
 
 def _rest(pairs: tuple[CohortPair, ...]) -> list[Part]:
@@ -125,10 +196,11 @@ def _actions(answer: CohortQuotaAnswer) -> tuple[Action, ...]:
     queues = [row for pair in answer.pairs[:1] for row in pair.rows if row.kind == "ClusterQueue"]
     busiest = sorted(queues, key=lambda row: (-row.borrowed, -row.reserved))[:3]
     actions = [Action(f"Show {row.name}", "ask", f"quota {row.name}") for row in busiest]
+    if answer.pairs and not answer.in_full:
+        actions.append(Action("All figures", "ask", _ask(answer, answer.page, in_full=True)))
     if answer.page < answer.pages:
         left = count(answer.pages - answer.page, "more page")
-        following = f"quota {answer.cohort} {answer.page + 1}"
-        actions.append(Action(f"Next ({left})", "ask", following))
+        actions.append(Action(f"Next ({left})", "ask", _ask(answer, answer.page + 1)))
     if answer.parent:
         actions.append(Action(f"Show {answer.parent}", "ask", f"quota {answer.parent}"))
     return tuple(actions)

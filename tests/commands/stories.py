@@ -148,6 +148,8 @@ STORIES: dict[str, tuple[str, FakeWorld]] = {
     "quota-serving": ("quota serving", DEFAULT),
     "quota-ml": ("quota ml", DEFAULT),
     "quota-tree": ("quota org", tree_world()),
+    "quota-ml-in-full": ("quota ml --show all", DEFAULT),
+    "quota-tree-in-full": ("quota org --show all", tree_world()),
     "quota-inner-cohort": ("quota research", tree_world()),
     "quota-subtree": ("quota nlp", tree_world()),
     "quota-stale": ("quota research", FakeWorld(PROMETHEUS_LATE)),

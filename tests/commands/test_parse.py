@@ -94,7 +94,8 @@ def test_a_beginning_that_fits_several_words_lists_them():
     [
         ("fit 2x8 --queu vision", "--queue"),
         ("fit 2x8 --bogus vision", "--flavor"),
-        ("quota --x y", "/gpu-quota"),
+        ("quota --x y", "--show"),
+        ("queue --x y", "/gpu-queue"),
         ("fit 2x8 --queue", "/gpu-fit"),
         ("fit 2x8 --queue --flavor h100", "/gpu-fit"),
     ],
