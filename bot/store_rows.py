@@ -154,6 +154,31 @@ class DigestRunRow(SQLModel, table=True):
     sent: bool = False
 
 
+class AwaitedRow(SQLModel, table=True):
+    """A job of which somebody wants to be told when it starts, until they were told all of it.
+
+    ``news`` is what is to be told, written down before it is told; ``not_before`` until when a
+    sender has it to themselves, or waits; ``doubtful`` that it may have been told already.
+    """
+
+    __tablename__ = "awaited"
+    __table_args__ = (UniqueConstraint("workspace", "account", "uid"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    workspace: str
+    account: str
+    cluster: str
+    namespace: str
+    job: str
+    uid: str
+    asked_at: datetime = Field(sa_column=Column(Utc, nullable=False))
+    until: datetime = Field(sa_column=Column(Utc, nullable=False))
+    started_at: datetime | None = Field(default=None, sa_column=Column(Utc))
+    news: Any = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    not_before: datetime | None = Field(default=None, sa_column=Column(Utc))
+    doubtful: bool = False
+
+
 class AuditRow(SQLModel, table=True):
     """One record of the audit chain; ``seq`` as primary key lets no chain fork."""
 
