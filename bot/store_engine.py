@@ -4,6 +4,8 @@ Writers take one lock (SQLite's own, or an advisory lock), so that a check and w
 are one step everywhere: the audit's chain, the caps, the unique targets. The bot writes little.
 """
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -20,6 +22,7 @@ from capacity.errors import SourceDown
 
 _WRITERS = 0x6770_7562_6F74  # "gpubot": the advisory lock of this bot's writers
 _PATIENCE = 10
+_AGAIN = 0.02
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -99,13 +102,24 @@ def _with_driver(url: str) -> str:
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # The driver must not begin transactions by itself: we choose the kind (below).
     connection.isolation_level = None
-    for pragma in (
-        f"busy_timeout={_PATIENCE * 1000}",
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-    ):
+    connection.execute(f"PRAGMA busy_timeout={_PATIENCE * 1000}")
+    _begin_wal(connection)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_wal(connection: Any) -> None:
+    """Turn WAL on; of several that do so on a new file SQLite refuses some without waiting."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:
