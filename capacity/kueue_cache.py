@@ -164,6 +164,7 @@ class Cache:
             if self._view is None:
                 self._view = self._workloads.store.snapshot(held[LOCAL_QUEUES.plural])
             view, gaps = self._view, tuple(self._fresh.gaps(source))
+            every_workload = self._fresh.whole(WORKLOADS)
         queues = held[CLUSTER_QUEUES.plural]
         return Fleet(
             cluster=cluster,
@@ -177,6 +178,7 @@ class Cache:
             source=source,
             gaps=gaps,
             fair_sharing=any(q.weighted_share is not None for q in queues.values()),
+            every_workload=every_workload,
         )
 
     def _table(self, kind: Kind) -> Table | WorkloadTable:

@@ -82,6 +82,12 @@ class Freshness:
         """Return the moment up to which everything is known; None before the first list."""
         return self._oldest(state for state in self.of.values() if state.read)
 
+    def whole(self, kind: Kind) -> bool:
+        """Tell whether all that exists of a kind is known, and followed right now."""
+        state = self.of[kind.plural]
+        known = state.read and state.watching and not (state.failure or state.unreadable)
+        return known and not self.pulse_failure
+
     def gaps(self, source: str) -> Iterator[Gap]:
         """Yield what an answer lacks: stale kinds together, then what never was read."""
         yield from self._stale(source)

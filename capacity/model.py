@@ -300,6 +300,8 @@ class Fleet:
 
     ``source`` says where it comes from ("Kueue, cluster prod-eu"). ``gaps`` names what is stale
     or missing; an object that is absent because its source is down is a gap, never a zero.
+    ``every_workload`` tells that no Workload is missing for such a reason: one that isn't here
+    isn't in the cluster, or ended so long ago that it isn't kept.
     """
 
     cluster: str
@@ -313,6 +315,7 @@ class Fleet:
     source: str = "Kueue"
     gaps: tuple[Gap, ...] = ()
     fair_sharing: bool = False
+    every_workload: bool = False
 
 
 def effective_resource_groups(node: ClusterQueue | Cohort) -> tuple[ResourceGroup, ...]:

@@ -109,3 +109,28 @@ def test_health_begins_when_the_last_trouble_ends() -> None:
 def test_access_is_read_only() -> None:
     assert {verb for rule in ACCESS for verb in rule.verbs} == {"get", "list", "watch"}
     assert {r for rule in ACCESS for r in rule.resources} >= {kind.plural for kind in KINDS}
+
+
+def test_a_kind_is_whole_while_all_of_it_is_read_and_followed() -> None:
+    fresh = all_read()
+    assert fresh.whole(WORKLOADS)
+    fresh.closed(WORKLOADS, "", at(5))
+    assert not fresh.whole(WORKLOADS)
+    fresh.opened(WORKLOADS, at(6))
+    fresh.closed(COHORTS, "500 boom", at(7))
+    assert fresh.whole(WORKLOADS), "another kind's trouble isn't its own"
+
+
+def test_a_kind_is_not_whole_while_anything_of_it_may_be_missing() -> None:
+    for lacking in ("read", "watching"):
+        fresh = all_read()
+        setattr(fresh.of[WORKLOADS.plural], lacking, False)
+        assert not fresh.whole(WORKLOADS), lacking
+    fresh = all_read()
+    fresh.of[WORKLOADS.plural].unreadable["team/odd"] = "odd"
+    assert not fresh.whole(WORKLOADS)
+    fresh = all_read()
+    fresh.pulse("refused", at(5))
+    assert not fresh.whole(WORKLOADS)
+    fresh.pulse("", at(10))
+    assert fresh.whole(WORKLOADS)

@@ -146,6 +146,7 @@ def test_a_stopped_api_server_leaves_the_last_fleet_with_a_gap_and_comes_back(
     stale = reader.fleet()
     assert pending(stale) == {f"w{n}" for n in range(7)}
     wait_for(lambda: gaps(reader) == "changes since then to anything", "one gap for all kinds")
+    assert not reader.fleet().every_workload
     gap = reader.fleet().gaps[0]
     assert gap.source == "Kueue, cluster prod-eu"
     assert gap.since is not None
@@ -157,6 +158,7 @@ def test_a_stopped_api_server_leaves_the_last_fleet_with_a_gap_and_comes_back(
     store.put("workloads", workload("meanwhile"))
     server.start()
     wait_for(lambda: not reader.fleet().gaps, "recovery")
+    wait_for(lambda: reader.fleet().every_workload, "a whole list")
     wait_for(lambda: "meanwhile" in pending(reader.fleet()), "what happened meanwhile")
     assert reader.healthy_since is not None
 
