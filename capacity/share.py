@@ -35,6 +35,10 @@ class Share:
         """Whether the node uses more than its quota of any (flavor, resource)."""
         return bool(self.borrowed)
 
+    def borrows(self, request: Amounts) -> bool:
+        """Tell whether it borrows any (flavor, resource) that a request asks for."""
+        return any(request.get(pair, 0) > 0 for pair in self.borrowed)
+
     @property
     def precise(self) -> float:
         """The weighted share; infinite for a borrower of weight zero."""

@@ -1,4 +1,4 @@
-"""Kueue's TestAmountArithmetic (8 cases), and what saturation must never do."""
+"""What saturation must never do; Kueue's own cases are in test_quota_tables.py."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,31 +9,6 @@ from capacity.model import UNLIMITED
 amounts = st.one_of(
     st.integers(-100, 100), st.integers(SMALLEST, UNLIMITED), st.sampled_from([UNLIMITED, SMALLEST])
 )
-
-
-def test_bounded_plus_unlimited_is_unlimited():
-    assert add(5, UNLIMITED) == UNLIMITED
-
-
-def test_a_sum_that_overflows_becomes_unlimited():
-    assert add(UNLIMITED - 5, 100) == UNLIMITED
-    assert add(UNLIMITED - 1, 100) == UNLIMITED
-
-
-def test_unlimited_minus_bounded_stays_unlimited():
-    assert subtract(UNLIMITED, 1000) == UNLIMITED
-
-
-def test_unlimited_is_greater_than_every_bounded_amount():
-    assert UNLIMITED > UNLIMITED - 1
-
-
-def test_unlimited_minus_unlimited_is_zero():
-    assert subtract(UNLIMITED, UNLIMITED) == 0
-
-
-def test_bounded_minus_unlimited_is_the_smallest_amount():
-    assert subtract(1000, UNLIMITED) == SMALLEST
 
 
 @given(amounts, amounts)

@@ -1,12 +1,11 @@
-"""Figures of Kueue v0.19's own test tables, and the worked examples that ran on its controller."""
+"""Quota in trees: worked examples that ran on Kueue's controller, and what its own cases leave open."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 
 from capacity.errors import UnknownName
-from capacity.model import UNLIMITED, ClusterQueue, Cohort, FlavorResource
+from capacity.model import UNLIMITED
 from capacity.quota import (
     Node,
     Tree,
@@ -29,201 +28,6 @@ RED, BLUE, DEFAULT = pair("red"), pair("blue"), pair("default")
 ARM, X86 = pair("arm"), pair("x86")
 
 
-@dataclass
-class Case:
-    queues: list[ClusterQueue]
-    cohorts: list[Cohort] = field(default_factory=list)
-    usage: Mapping[str, Mapping[FlavorResource, int]] = field(default_factory=dict)
-    available: Mapping[str, Mapping[FlavorResource, int]] = field(default_factory=dict)
-    potential: Mapping[str, Mapping[FlavorResource, int]] = field(default_factory=dict)
-
-
-def red(**figures: int) -> dict[str, dict[FlavorResource, int]]:
-    return {name.replace("_", "-"): {RED: amount} for name, amount in figures.items()}
-
-
-TEST_AVAILABLE = {
-    "base queues": Case(
-        [queue("cq1", None, cpu(red="0")), queue("cq2", None, cpu(red="5", blue="10"))],
-        usage={"cq1": {RED: 1_000}, "cq2": {RED: 2_500, BLUE: 1_000}},
-        available={"cq1": {RED: 0}, "cq2": {RED: 2_500, BLUE: 9_000}},
-        potential={"cq1": {RED: 0}, "cq2": {RED: 5_000, BLUE: 10_000}},
-    ),
-    "queues with a cohort": Case(
-        [
-            queue("cq1", "cohort", cpu(red="10")),
-            queue("cq2", "cohort", cpu(red=("10", "", "9"))),
-        ],
-        [cohort("cohort", None, cpu(red="10"))],
-        usage=red(cq1=1_000, cq2=500),
-        available=red(cq1=28_000, cq2=28_500),
-        potential=red(cq1=29_000, cq2=30_000),
-    ),
-    "a queue borrows from its cohort": Case(
-        [queue("cq1", "cohort", cpu(red="10"))],
-        [cohort("cohort", None, cpu(red="10"))],
-        usage=red(cq1=11_000),
-        available=red(cq1=9_000),
-        potential=red(cq1=20_000),
-    ),
-    "oversubscription spills into the cohort": Case(
-        [
-            queue("cq1", "cohort", cpu(red="10")),
-            queue("cq2", "cohort", cpu(red=("10", "0", "0"))),
-        ],
-        [cohort("cohort", None, cpu(red="10"))],
-        usage=red(cq1=31_000),
-        available=red(cq1=0, cq2=0),
-        potential=red(cq1=20_000, cq2=10_000),
-    ),
-    "lending and borrowing limits": Case(
-        [
-            queue("cq1", "cohort", cpu(red="10")),
-            queue("cq2", "cohort", cpu(red=("10", "2"))),
-            queue("cq3", "cohort", cpu(red=("10", "", "5"))),
-        ],
-        [cohort("cohort", None, cpu(red="10"))],
-        usage=red(cq1=20_000, cq2=10_000, cq3=6_000),
-        available=red(cq1=4_000, cq2=2_000, cq3=4_000),
-        potential=red(cq1=35_000, cq2=12_000, cq3=40_000),
-    ),
-    "hierarchical cohorts": Case(
-        [
-            queue("cq1", "left", cpu(red="10")),
-            queue("cq2", "right", cpu(red=("10", "", "0"))),
-        ],
-        [
-            cohort("root"),
-            cohort("left", "root", cpu(red="10")),
-            cohort("right", "root", cpu(red="10")),
-        ],
-        usage=red(cq1=10_000, cq2=5_000),
-        available=red(cq1=20_000, cq2=25_000),
-        potential=red(cq1=30_000, cq2=40_000),
-    ),
-    "hierarchical cohorts with a borrowing limit": Case(
-        [
-            queue("left-cq1", "left", cpu(red="10")),
-            queue("left-cq2", "left", cpu(red=("10", "5"))),
-            queue("right-cq", "right", cpu(red="10")),
-        ],
-        [
-            cohort("root"),
-            cohort("left", "root", cpu(red=("10", "5"))),
-            cohort("right", "root", cpu(red="10")),
-        ],
-        available=red(left_cq1=35_000, left_cq2=15_000, right_cq=50_000),
-        potential=red(left_cq1=35_000, left_cq2=15_000, right_cq=50_000),
-    ),
-    "hierarchical cohorts with a lending limit": Case(
-        [
-            queue("left-cq1", "left", cpu(red=("10", "", "5"))),
-            queue("left-cq2", "left", cpu(red="10")),
-            queue("right-cq", "right", cpu(red="0")),
-            queue("root-cq", "root", cpu(red="0")),
-        ],
-        [
-            cohort("root"),
-            cohort("left", "root", cpu(red=("0", "", "5"))),
-            cohort("right", "root", cpu(red="0")),
-        ],
-        available=red(left_cq1=20_000, left_cq2=15_000, right_cq=5_000, root_cq=5_000),
-        potential=red(left_cq1=20_000, left_cq2=15_000, right_cq=5_000, root_cq=5_000),
-    ),
-}
-
-
-def clamped(tree: Tree) -> dict[str, dict[FlavorResource, int]]:
-    return {n.name: {p: can_reserve(n, p) for p in n.quotas} for n in tree.cluster_queues()}
-
-
-def potentials(tree: Tree) -> dict[str, dict[FlavorResource, int]]:
-    return {n.name: {p: potential_available(n, p) for p in n.quotas} for n in tree.cluster_queues()}
-
-
-@pytest.mark.parametrize("name", TEST_AVAILABLE)
-def test_figures_of_test_available(name: str):
-    case = TEST_AVAILABLE[name]
-    tree = Tree.build(case.queues, case.cohorts)
-    assert clamped(tree) == potentials(tree) == case.potential
-    for used, amounts in case.usage.items():
-        tree.add_usage(used, amounts)
-    assert clamped(tree) == case.available
-    assert potentials(tree) == case.potential == tree.potentials()
-    for used, amounts in case.usage.items():
-        tree.remove_usage(used, amounts)
-    assert clamped(tree) == case.potential
-
-
-LEND = [
-    queue("lend-a", "lend", cpu(default=("10", "", "4"))),
-    queue("lend-b", "lend", cpu(default=("10", "", "6"))),
-]
-LEND_WORKLOADS = {
-    "a-1": ("lend-a", 1_000),
-    "a-2": ("lend-a", 9_000),
-    "a-3": ("lend-a", 6_000),
-    "b-1": ("lend-b", 4_000),
-}
-ALL = ("a-1", "a-2", "a-3", "b-1")
-
-
-@pytest.mark.parametrize(
-    ("removed", "added", "figures"),
-    [
-        (ALL, ALL, (10_000, 16_000, 4_000)),
-        (ALL, (), (0, 0, 0)),
-        (("a-2",), (), (1_000, 7_000, 4_000)),
-        (("a-1", "a-2"), (), (0, 6_000, 4_000)),
-        (("a-2", "a-3"), (), (0, 1_000, 4_000)),
-        (ALL, ("a-1",), (0, 1_000, 0)),
-        (ALL, ("a-3",), (0, 6_000, 0)),
-        (ALL, ("a-2",), (3_000, 9_000, 0)),
-    ],
-)
-def test_figures_of_test_snapshot_add_remove_workload_with_lending_limit(removed, added, figures):
-    tree = Tree.build(LEND)
-    for name in ALL:
-        tree.add_usage(LEND_WORKLOADS[name][0], {DEFAULT: LEND_WORKLOADS[name][1]})
-    for name in removed:
-        tree.remove_usage(LEND_WORKLOADS[name][0], {DEFAULT: LEND_WORKLOADS[name][1]})
-    for name in added:
-        tree.add_usage(LEND_WORKLOADS[name][0], {DEFAULT: LEND_WORKLOADS[name][1]})
-    nodes = (tree.cohort("lend"), tree.cluster_queue("lend-a"), tree.cluster_queue("lend-b"))
-    assert tuple(usage(node, DEFAULT) for node in nodes) == figures
-    assert subtree_quota(nodes[0], DEFAULT) == 10_000
-
-
-def test_figures_of_test_snapshot_with_lending_limit_and_two_flavors():
-    spec = cpu(arm=("10", "", "5"), x86=("20", "", "10"))
-    tree = Tree.build(
-        [
-            queue("a", "lending", spec, {ARM: 15_000, X86: 10_000}),
-            queue("b", "lending", spec),
-        ]
-    )
-    lending = tree.cohort("lending")
-    assert {p: usage(lending, p) for p in (ARM, X86)} == {ARM: 10_000, X86: 0}
-    assert {p: subtree_quota(lending, p) for p in (ARM, X86)} == {ARM: 10_000, X86: 20_000}
-
-
-def test_figures_of_test_snapshot_where_the_cohort_provides_resources():
-    mips = pair("mips")
-    tree = Tree.build(
-        [queue("cq", "cohort", cpu(arm=("7", "", "3"), x86="5"))],
-        [cohort("cohort", None, cpu(arm="10", x86="20", mips="42"))],
-    )
-    top = tree.cohort("cohort")
-    assert [subtree_quota(top, p) for p in (ARM, X86, mips)] == [13_000, 25_000, 42_000]
-
-
-def test_figures_of_test_cohort_lendable():
-    both = {("default", CPU): ("8", "", "8"), ("default", GPU): ("3", "", "3")}
-    tree = Tree.build([queue("cq1", "c", both), queue("cq2", "c", cpu(default=("2", "", "2")))])
-    assert potential_available(tree.cohort("c"), DEFAULT) == 10_000
-    assert potential_available(tree.cohort("c"), pair("default", GPU)) == 3
-
-
 @pytest.mark.parametrize(("in_cohort", "borrows"), [("one", (3_000, 0, 1)), (None, (0, 0, 0))])
 def test_figures_of_test_cluster_queue_usage(in_cohort, borrows):
     a, b = pair("model_a", GPU), pair("model_b", GPU)
@@ -238,22 +42,6 @@ def test_figures_of_test_cluster_queue_usage(in_cohort, borrows):
     assert tuple(excess(node, p) for p in (DEFAULT, a, b)) == (3_000, 0, 1)
 
 
-def test_figures_of_test_delete_cohort_updates_ancestor_subtree_quota():
-    tree = Tree.build(
-        [],
-        [
-            cohort("root", None, cpu(default="10")),
-            cohort("mid", "root", cpu(default="5")),
-            cohort("leaf", "mid", cpu(default="3")),
-        ],
-    )
-    assert subtree_quota(tree.cohort("mid"), DEFAULT) == 8_000
-    assert subtree_quota(tree.cohort("root"), DEFAULT) == 18_000
-    tree.remove_cohort("leaf")
-    assert subtree_quota(tree.cohort("mid"), DEFAULT) == 5_000
-    assert subtree_quota(tree.cohort("root"), DEFAULT) == 15_000
-
-
 def test_a_deleted_cohort_with_children_stays_as_an_implicit_root():
     tree = Tree.build(
         [queue("cq", "mid", cpu(default="7"))],
@@ -265,28 +53,6 @@ def test_a_deleted_cohort_with_children_stays_as_an_implicit_root():
     assert tree.cohort("mid").source is None
     assert tree.cohort("mid") in tree.roots()
     assert available(tree.cluster_queue("cq"), DEFAULT) == 7_000
-
-
-def test_a_cohort_that_moves_takes_its_quota_along():
-    tree = Tree.build(
-        [],
-        [cohort("root1"), cohort("root2"), cohort("cohort", "root1", cpu(arm="10"))],
-    )
-    assert subtree_quota(tree.cohort("root1"), ARM) == 10_000
-    tree.put_cohort(cohort("cohort", "root2", cpu(arm="10")))
-    assert subtree_quota(tree.cohort("root1"), ARM) == 0
-    assert subtree_quota(tree.cohort("root2"), ARM) == 10_000
-
-
-def test_a_queue_that_joins_a_cycle_leaves_its_old_cohort():
-    tree = Tree.build(
-        [queue("cq", "cohort", cpu(arm="5"))],
-        [cohort("cycle", "cycle"), cohort("cohort", None, cpu(arm="10"))],
-    )
-    assert subtree_quota(tree.cohort("cohort"), ARM) == 15_000
-    tree.put_cluster_queue(queue("cq", "cycle", cpu(arm="5")))
-    assert subtree_quota(tree.cohort("cohort"), ARM) == 10_000
-    assert tree.cyclic("cq")
 
 
 def test_a_parent_cycle_deactivates_everything_in_and_under_it():
