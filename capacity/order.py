@@ -9,7 +9,7 @@ workloads that don't fit, and cohorts choose between queues' heads.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -17,6 +17,9 @@ from capacity.model import ClusterQueue, Fleet, LocalQueue, Workload
 
 RequeueBy = Literal["Eviction", "Creation"]
 """Kueue's config waitForPodsReady.requeuingStrategy.timestamp; Eviction is the default."""
+
+EQUAL: Mapping[str, float] = {}
+"""Kueue's config admissionFairSharing.resourceWeights; a resource without one weighs 1."""
 
 _BY_USAGE = "UsageBasedAdmissionFairSharing"
 _APPROXIMATE_USE = (
@@ -26,7 +29,10 @@ _APPROXIMATE_USE = (
 
 
 def pending_order(
-    fleet: Fleet, cluster_queue: str, requeue_by: RequeueBy = "Eviction"
+    fleet: Fleet,
+    cluster_queue: str,
+    requeue_by: RequeueBy = "Eviction",
+    resource_weights: Mapping[str, float] = EQUAL,
 ) -> tuple[Workload, ...]:
     """Return the workloads that wait in a ClusterQueue, the next one first.
 
@@ -34,7 +40,7 @@ def pending_order(
     ``order_caveats`` says what the objects don't show.
     """
     waiting = [w for w in fleet.workloads.pending(cluster_queue) if is_queued(w)]
-    return arrange(fleet, cluster_queue, waiting, requeue_by)
+    return arrange(fleet, cluster_queue, waiting, requeue_by, resource_weights)
 
 
 def arrange(
@@ -42,6 +48,7 @@ def arrange(
     cluster_queue: str,
     workloads: Iterable[Workload],
     requeue_by: RequeueBy = "Eviction",
+    resource_weights: Mapping[str, float] = EQUAL,
 ) -> tuple[Workload, ...]:
     """Return workloads as a ClusterQueue would line them up, whether or not they are in it yet."""
     queue = fleet.cluster_queues.get(cluster_queue)
@@ -51,7 +58,7 @@ def arrange(
         waiting.remove(sticky)
         waiting.insert(0, sticky)
     if queue is not None and queue.admission_mode == _BY_USAGE:
-        waiting.sort(key=lambda workload: _local_queue_usage(fleet, workload))
+        waiting.sort(key=lambda workload: _use(fleet, workload, resource_weights))
     return tuple(waiting)
 
 
@@ -115,18 +122,19 @@ def _sticky(queue: ClusterQueue | None, ordered: Iterable[Workload]) -> Workload
     return next((workload for workload in ordered if waits_for_preemption(workload)), None)
 
 
-def _local_queue_usage(fleet: Fleet, workload: Workload) -> float:
+def _use(fleet: Fleet, workload: Workload, resource_weights: Mapping[str, float]) -> float:
     """Return a LocalQueue's published use by its weight, as afs.CalculateUsage does."""
     local = fleet.local_queues.get((workload.namespace, workload.queue_name))
-    return 0.0 if local is None else _weighted_use(local)
+    return 0.0 if local is None else _weighted_use(local, resource_weights)
 
 
-def _weighted_use(local: LocalQueue) -> float:
+def _weighted_use(local: LocalQueue, resource_weights: Mapping[str, float]) -> float:
     weight = float(local.fair_weight)
     if weight <= 0:
         return math.inf
     use = sum(
-        amount / 1000 if resource == "cpu" else float(amount)
+        resource_weights.get(resource, 1.0)
+        * (amount / 1000 if resource == "cpu" else float(amount))
         for resource, amount in sorted(local.consumed.items())
     )
     return use / weight

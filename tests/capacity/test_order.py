@@ -1,15 +1,14 @@
-"""The order of pending workloads: cases of Kueue's TestStrictFIFO, TestFsAdmission and others."""
+"""The order of pending workloads beyond Kueue's own cases (test_order_tables.py)."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from capacity.model import Condition, LocalQueue, Workload
-from capacity.order import is_queued, order_caveats, pending_order, queue_order_timestamp
+from capacity.order import is_queued, order_caveats, pending_order
 from tests.builders import ListedWorkloads, a_cluster_queue, a_fleet, a_workload
 
 T0 = datetime(2026, 12, 1, 9, tzinfo=UTC)
@@ -29,28 +28,8 @@ def order(*workloads: Workload, requeue_by="Eviction", **queue) -> list[str]:
     return [w.job for w in pending_order(fleet, "research", requeue_by)]
 
 
-TIMED_OUT = cond("Evicted", "PodsReadyTimeout", 60)
-
-
-def test_higher_priority_goes_first():
-    assert order(wl("a", 0, priority=-1), wl("b", 1, priority=1)) == ["b", "a"]
-    assert order(wl("a", 0, priority=1), wl("b", 1, priority=-1)) == ["a", "b"]
-
-
-def test_of_equal_priority_the_older_goes_first():
-    assert order(wl("b", 1), wl("a", 0)) == ["a", "b"]
-
-
 def test_of_equal_age_the_smaller_uid_goes_first():
     assert order(wl("b"), wl("a"), wl("B")) == ["B", "a", "b"]
-
-
-def test_an_eviction_for_pods_not_ready_sends_to_the_back():
-    assert order(wl("a", 0, TIMED_OUT), wl("b", 30)) == ["b", "a"]
-
-
-def test_unless_kueue_is_configured_to_requeue_by_creation():
-    assert order(wl("a", 0, TIMED_OUT), wl("b", 30), requeue_by="Creation") == ["a", "b"]
 
 
 def test_an_eviction_for_an_admission_check_sends_to_the_back():
@@ -61,21 +40,6 @@ def test_an_eviction_for_an_admission_check_sends_to_the_back():
 def test_a_preempted_workload_keeps_its_place():
     gone = (cond("Evicted", "Preempted", 60), cond("Preempted", "InCohortReclamation", 60))
     assert order(wl("a", 0, *gone), wl("b", 30)) == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("condition", "evicted_at"),
-    [
-        (None, 0),
-        (cond("Evicted", "Preempted", 3600), 0),
-        (TIMED_OUT, 60),
-        (cond("Evicted", "PodsReadyTimeout", 3600, status="False"), 0),
-    ],
-)
-def test_figures_of_test_get_queue_order_timestamp(condition, evicted_at: int):
-    workload = wl("a", 0, *([condition] if condition else []))
-    assert queue_order_timestamp(workload) == T0 + timedelta(seconds=evicted_at)
-    assert queue_order_timestamp(workload, "Creation") == T0
 
 
 PREEMPTING = "couldn't assign flavors to pod set main: x. Pending the preemption of 1 workload(s)"
@@ -147,11 +111,6 @@ def test_with_admission_fair_sharing_use_counts_by_weight():
     assert by_usage(used, {}, A_HIGH, B_LOW)[0] == ["b-low", "a-high"]
     assert by_usage(used, {"qa": 2}, A_HIGH, B_LOW)[0] == ["a-high", "b-low"]
     assert by_usage(used, {"qb": 0}, A_HIGH, B_LOW)[0] == ["a-high", "b-low"]
-
-
-def test_with_equal_use_priority_decides():
-    low, high = in_queue("low", "qa", 1), in_queue("high", "qa", 2)
-    assert by_usage({"qa": {"cpu": 10}}, {}, low, high)[0] == ["high", "low"]
 
 
 @given(st.permutations([wl(f"w{i}", i % 3, priority=i % 2) for i in range(6)]))
