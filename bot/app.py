@@ -16,6 +16,7 @@ from bot.metrics import Metrics
 from bot.server import Check, Handler, Server, application
 from bot.slack import Access, Ports, Slack
 from bot.sources import Sources
+from bot.starts_watch import Lookout
 from bot.store import Store
 from bot.webhooks import Hook, webhook
 from bot.workers import Workers
@@ -26,7 +27,7 @@ from gitops.flow import Flow
 
 log = structlog.get_logger(__name__)
 MOST_TICKS = 20
-RECOVER_SECONDS, OUTBOX_SECONDS, DIGEST_SECONDS = 10.0, 1.0, 30.0
+RECOVER_SECONDS, OUTBOX_SECONDS, DIGEST_SECONDS, LOOKOUT_SECONDS = 10.0, 1.0, 30.0, 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,8 @@ class App:
             requests=backend.flow.views,
             inbox=Inbox(backend.store.inbox, backend.flow),
             outbox=backend.store.outbox,
+            starts=backend.store.starts,
+            cluster=backend.flow.cluster,
         )
         return Slack(
             self._access,
@@ -161,6 +164,22 @@ class App:
         self._jobs.every(OUTBOX_SECONDS, "outbox", slack.outbox.drain)
         self._jobs.every(RECOVER_SECONDS, "inbox", slack.deeds.recover)
         self._jobs.every(DIGEST_SECONDS, "digests", digests.send_due)
+        lookout = self._lookout(slack)
+        self._jobs.every(LOOKOUT_SECONDS, "starts", lookout.look)
+        watch = self.metrics.watch
+        watch("gpubot_awaited_jobs", "Jobs whose start people wait for.", lambda: lookout.waiting)
+        watch("gpubot_starts_untold", "News of them not told yet.", lambda: lookout.untold)
+
+    def _lookout(self, slack: Slack) -> Lookout:
+        return Lookout(
+            self.backend.store.starts,
+            self.backend.sources.world.fleet,
+            workspace=slack.workspace,
+            post=slack.direct,
+            reachable=slack.reachable,
+            workers=self._background,
+            now=self.backend.now,
+        )
 
     async def _requests(self) -> None:
         """Move every open request on, step by step, and tell what came of it."""

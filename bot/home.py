@@ -1,4 +1,4 @@
-"""[pure] The Home tab: what waits for you, what you asked for, how your team stands, and help."""
+"""[pure] The Home tab: what waits for you, what you wait for, how your team stands, and help."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,10 @@ from typing import Any
 
 from bot.blocks import render
 from bot.cards import buttons, standing, waiting, withdraw
+from bot.starts import Awaited
 from bot.wishes import wish
-from commands.page import Action, Bold, Line, Page, Paragraph, Person
+from commands.page import Action, Bold, Bullets, Line, Page, Paragraph, Person, Time
+from commands.starts import dont_tell_me, tell_me
 from gitops.ports import View
 from gitops.request import TERMINAL, VOTABLE
 
@@ -33,12 +35,14 @@ class Standing:
     person: str
     requests: Sequence[View]
     team: Sequence[tuple[Line, str]] = ()
+    awaited: Sequence[Awaited] = ()
     trouble: Line = ()
 
 
 def home(standing_: Standing, who: Callable[[str], str | None]) -> dict[str, Any]:
     """Return the Home view, never above Slack's hundred blocks; what was left out is counted."""
-    sections = [*_waiting(standing_), *_mine(standing_), *_team(standing_), HELP]
+    sections = [*_waiting(standing_), *_mine(standing_), *_awaited(standing_)]
+    sections += [*_team(standing_), HELP]
     if standing_.trouble:
         sections.insert(0, Page(standing_.trouble))
     blocks: list[dict[str, Any]] = []
@@ -78,6 +82,22 @@ def _mine(shown: Standing) -> Iterable[Page]:
         actions = (Action("Details", "details", request.button_value), *withdraw(request))
         headline: Line = (Bold(f"Request {request.id}: {wish(request.draft)}"),)
         yield Page(headline, (Paragraph(standing(view)),), actions)
+
+
+def _awaited(shown: Standing) -> Iterable[Page]:
+    """Yield the jobs of which this person is told; all of them, so that each can be stopped."""
+    if not shown.awaited:
+        return
+    items: tuple[Line, ...] = tuple(
+        (Bold(a.name), " · asked ", Time(a.asked_at), " · until ", Time(a.until))
+        for a in shown.awaited
+    )
+    stops = tuple(
+        dont_tell_me(tell_me(a.uid, f"why {a.name}").value, f"Stop: {a.name}")
+        for a in shown.awaited
+    )
+    title = f"You'll be told when these start ({len(items)})"
+    yield Page((Bold(title),), (Bullets(items),), stops)
 
 
 def _team(shown: Standing) -> Iterable[Page]:

@@ -8,19 +8,23 @@ from typing import Any
 import structlog
 
 from bot import slack_charts, slack_commands
+from bot.blocks import Message
 from bot.inbox import Inbox, Intent
 from bot.metrics import Metrics
-from bot.outbox import Outbox, OutboxStore
+from bot.outbox import UNSHOWABLE, Outbox, OutboxStore
 from bot.slack_app import Standing, make_app, make_socket
 from bot.slack_ask import Asking
 from bot.slack_change import Deeds
-from bot.slack_client import SlackClient
+from bot.slack_client import SlackClient, SlackRefused
 from bot.slack_decide import Deciding
 from bot.slack_edge import Edge
 from bot.slack_home import HomeTab
 from bot.slack_http import Webhook
 from bot.slack_identity import Caller, Gate
 from bot.slack_request import Previewer, Requesting
+from bot.slack_starts import Telling
+from bot.starts_desk import Desk, WishStore
+from bot.starts_watch import NOBODY
 from bot.workers import Workers
 from capacity.errors import GpubotError
 from capacity.model import Fleet
@@ -57,6 +61,8 @@ class Ports:
     requests: Callable[[datetime], tuple[View, ...]]
     inbox: Inbox
     outbox: OutboxStore
+    starts: WishStore
+    cluster: str
 
 
 class Slack:
@@ -83,13 +89,16 @@ class Slack:
         gate = Gate(self._homes, self.client.user, now)
         self._edge = edge = Edge(self.client, gate, workers, metrics, ports.people)
         self.deeds = Deeds(edge, ports.inbox, self._done, now)
-        self.home = HomeTab(edge, ports.requests, ports.answer, now)
+        desk = Desk(ports.starts, ports.fleet, ports.cluster, self.workspace, now)
+        self.home = HomeTab(edge, ports.requests, ports.answer, desk.of, now)
         secret = "" if access.app_token else access.signing_secret
         self._app = make_app(access.base_url, secret, self.standing.me)
         self.webhook = Webhook(self._app, secret, metrics) if secret else None
-        asking = Asking(edge, ports.answer, now)
+        asking = Asking(edge, ports.answer, desk.marked, now)
+        self._telling = Telling(edge, desk, asking.own, self.home.publish)
         requesting = Requesting(edge, self.deeds, ports.fleet, ports.preview, now)
-        for part in (asking, requesting, Deciding(edge, self.deeds, ports.view, now), self.home):
+        deciding = Deciding(edge, self.deeds, ports.view, now)
+        for part in (asking, requesting, deciding, self._telling, self.home):
             part.register(self._app)
         slack_commands.register(self._app, asking, requesting)
 
@@ -119,11 +128,37 @@ class Slack:
         await self.standing.stop()
         await self._edge.settle()
         self.deeds.close()
+        self._telling.close()
         await self.client.close()
 
     async def show(self, channel: str, page: Page) -> None:
         """Post a page in a channel, for everybody, its charts as pictures where they may be."""
         await slack_charts.show(self._edge, channel, page)
+
+    async def direct(self, account: str, page: Page) -> None:
+        """Write to one person directly; raises SlackDown or SlackRefused."""
+        message = await self._edge.rendered(page)
+        try:
+            await self.client.post(account, message)
+        except SlackRefused as refused:
+            if refused.code not in UNSHOWABLE:
+                raise
+            log.error("Slack refuses a message's blocks", code=refused.code)
+            await self.client.post(account, Message(message.text, []))
+
+    async def reachable(self, account: str) -> bool:
+        """Tell whether an account is still one of this workspace; raises SlackDown."""
+        try:
+            return not (await self._edge.gate.profile(account)).outside
+        except SlackRefused as refused:
+            if refused.code not in NOBODY:
+                raise
+            return False
+
+    def workspace(self) -> str:
+        """Return where the bot is installed: the organisation, else the workspace; "" at first."""
+        bot = self.standing.bot
+        return (bot.enterprise or bot.team) if bot else ""
 
     async def _done(self, intent: Intent) -> None:
         self._news()

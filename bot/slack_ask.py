@@ -27,13 +27,21 @@ IN_CHANNEL = {"response_type": "in_channel", "replace_original": False}
 
 
 class Asking:
-    """Answers questions; ``answer`` is the whole read side: words and asker in, page out."""
+    """Answers questions; ``answer`` is the whole read side: words and asker in, page out.
+
+    ``marked`` makes a page one person's own: with the buttons that are right for that account.
+    """
 
     def __init__(
-        self, edge: Edge, answer: Callable[[str, Asker], Page], now: Callable[[], datetime]
+        self,
+        edge: Edge,
+        answer: Callable[[str, Asker], Page],
+        marked: Callable[[Page, str], Page],
+        now: Callable[[], datetime],
     ) -> None:
         self._edge = edge
         self._answer = answer
+        self._marked = marked
         self._now = now
         self._events = Recent()
 
@@ -48,12 +56,18 @@ class Asking:
         tell = self._edge.teller(body)
 
         async def work() -> None:
-            await tell(shareable(await self.page(body, text), text))
+            caller = caller_of(body)
+            zone = await self._edge.gate.welcome(caller)
+            await tell(await self._edge.workers.run(self.own, text, caller.user, zone))
 
         await self._edge.guarded("ask", work, tell, text)
 
+    def own(self, text: str, user: str, zone: str) -> Page:
+        """Return the answer to a question as only this account sees it."""
+        return shareable(self._marked(self._page(text, user, zone), user), text)
+
     async def page(self, body: dict[str, Any], text: str) -> Page:
-        """Return the answer to a question for the person behind this payload."""
+        """Return the answer to a question of the person behind this payload, for everybody."""
         caller = caller_of(body)
         zone = await self._edge.gate.welcome(caller)
         return await self._edge.workers.run(self._page, text, caller.user, zone)

@@ -38,6 +38,12 @@ class SlackDown(SourceDown):
         super().__init__("Slack", None, otherwise="now", detail=detail)
         self.retry_after = retry_after
 
+    @property
+    def unsent(self) -> bool:
+        """Whether the call surely had no effect: Slack put it off, or was never reached."""
+        never = isinstance(self.__cause__, aiohttp.ClientConnectorError)
+        return never or self.retry_after is not None
+
 
 class SlackRefused(GpubotError):
     """Slack answers that it won't; ``code`` is its own word ("channel_not_found")."""

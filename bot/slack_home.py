@@ -1,6 +1,6 @@
 """The Home tab in Slack: published when somebody opens it, and again after they did something."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from bot.home import Standing, home
 from bot.slack_ask import asker
 from bot.slack_edge import Edge, slack_of
 from bot.slack_identity import Caller, caller_of
+from bot.starts import Awaited
 from capacity.errors import GpubotError
 from commands.command import Asker
 from commands.page import Line, Page
@@ -22,18 +23,23 @@ MOST_TEAMS = 3
 
 
 class HomeTab:
-    """Publishes Home tabs; ``requests`` are the unsettled ones, ``answer`` a question's page."""
+    """Publishes Home tabs; ``requests`` are the unsettled ones, ``answer`` a question's page.
+
+    ``awaited`` are the jobs that an account waits for.
+    """
 
     def __init__(
         self,
         edge: Edge,
         requests: Callable[[datetime], tuple[View, ...]],
         answer: Callable[[str, Asker], Page],
+        awaited: Callable[[str], Sequence[Awaited]],
         now: Callable[[], datetime],
     ) -> None:
         self._edge = edge
         self._requests = requests
         self._answer = answer
+        self._awaited = awaited
         self._now = now
 
     def register(self, app: AsyncApp) -> None:
@@ -64,11 +70,13 @@ class HomeTab:
         reader = asker(self._edge, user, zone)
         trouble: Line = ()
         requests: tuple[View, ...] = ()
+        awaited: Sequence[Awaited] = ()
         try:
+            awaited = self._awaited(user)
             requests = self._requests(self._now())
         except GpubotError as error:
             trouble = ("⚠ ", error.sentence)
-        shown = Standing(reader.person, requests, self._team(reader), trouble)
+        shown = Standing(reader.person, requests, self._team(reader), awaited, trouble)
         people = self._people()
         return home(shown, lambda person: slack_of(people, person))
 

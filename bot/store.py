@@ -6,6 +6,7 @@ from bot.store_audit import Audit
 from bot.store_digests import Digests
 from bot.store_engine import Database, open_database
 from bot.store_requests import Requests
+from bot.store_starts import Starts
 from bot.store_talk import Inbox, Outbox
 
 
@@ -18,6 +19,7 @@ class Store:
     inbox: Inbox
     outbox: Outbox
     digests: Digests
+    starts: Starts
     audit: Audit
 
     def close(self) -> None:
@@ -34,5 +36,6 @@ def open_store(url: str) -> Store:
         Inbox(database),
         Outbox(database),
         Digests(database),
+        Starts(database),
         Audit(database),
     )

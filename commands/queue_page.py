@@ -6,6 +6,7 @@
 from commands.footer import footer, gap_notices
 from commands.page import Action, Bold, Code, Line, Page, Paragraph, Part, Table
 from commands.queue_data import Holding, QueueAnswer, Waiting
+from commands.starts import tell_me
 from commands.words import count, since
 
 _HOLDERS = 8
@@ -137,6 +138,9 @@ def _actions(answer: QueueAnswer) -> tuple[Action, ...]:
     actions = []
     if row is not None:
         actions.append(Action(f"Why {row.job}?", "ask", f"why {row.namespace}/{row.job}"))
+    if answer.asked_job is not None:
+        asked = answer.asked_job
+        actions.append(tell_me(asked.uid, f"queue {asked.namespace}/{asked.job}"))
     if answer.page < answer.pages:
         following = f"queue {answer.queue} {answer.page + 1}"
         actions.append(Action(f"Next {min(15, answer.total - 15 * answer.page)}", "ask", following))

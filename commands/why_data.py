@@ -29,6 +29,7 @@ class WhyAnswer:
 
     job: str
     workload: str
+    uid: str
     namespace: str
     kind: str
     queue_name: str
@@ -84,6 +85,7 @@ def answer_job(workload: Workload, fleet: Fleet, world: World, namesakes: int) -
     return WhyAnswer(
         job=workload.job,
         workload=workload.name,
+        uid=workload.uid,
         namespace=workload.namespace,
         kind=workload.owner.kind if workload.owner else "Workload",
         queue_name=workload.queue_name,

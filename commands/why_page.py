@@ -19,6 +19,7 @@ from commands.page import (
     Table,
     Time,
 )
+from commands.starts import tell_me
 from commands.why_data import ChoicesAnswer, WhyAnswer
 from commands.why_help import Remedy
 from commands.why_say import headline
@@ -165,7 +166,15 @@ def _actions(answer: WhyAnswer) -> tuple[Action, ...]:
     ahead = answer.ahead_of_it if answer.strict else ""
     first = f"Why {ahead.partition('/')[2]}?"
     head = [Action(first, "ask", f"why {ahead}")] if ahead else []
-    return (*remedies, *head, *asked, *quota)
+    return (*remedies, *_tell_me(answer), *head, *asked, *quota)
+
+
+def _tell_me(answer: WhyAnswer) -> tuple[Action, ...]:
+    """Offer to tell of the start, while there is one to come."""
+    comes = answer.cause.status in ("Pending", "QuotaReserved")
+    if not comes or answer.cause.kind is Kind.DEACTIVATED:
+        return ()
+    return (tell_me(answer.uid, f"why {answer.namespace}/{answer.job}"),)
 
 
 def _button(remedy: Remedy) -> Action:

@@ -16,6 +16,8 @@ from bot.playground.serving import Serving
 from bot.server import Server
 from bot.server import application as health
 from bot.slack import Access, Ports, Slack
+from bot.starts import Awaited
+from bot.store_starts import Person
 from bot.workers import Workers
 from capacity.errors import Conflict, Denied, GpubotError
 from commands.command import Asker
@@ -211,13 +213,33 @@ class FakeFlow:
             raise self.error
 
 
+class NoWishes:
+    """A store of starts for tests that are about something else: nobody waits for any job."""
+
+    def of(self, person: Person) -> tuple[Awaited, ...]:
+        return ()
+
+    def wish(self, *_: Any) -> None:
+        raise NotImplementedError("give the stage a real store of starts")
+
+    def stop(self, *_: Any) -> bool:
+        raise NotImplementedError("give the stage a real store of starts")
+
+
 class Stage:
     """A fake Slack, and our side of it running in a thread; ends with ``stop``."""
 
     def __init__(
-        self, *, http: bool = False, size: int = 4, waiting: int = 16, **slack: Any
+        self,
+        *,
+        http: bool = False,
+        size: int = 4,
+        waiting: int = 16,
+        starts: Any = None,
+        **slack: Any,
     ) -> None:
         self.store = FakeStore()
+        self.starts = starts or NoWishes()
         self.flow = FakeFlow(self.store)
         self.world = FakeWorld(at=datetime.now(UTC))
         self.metrics = Metrics()
@@ -293,6 +315,8 @@ class Stage:
             requests=self.flow.open,
             inbox=Inbox(self.store, self.flow, fresh=timedelta(0)),
             outbox=self.store,
+            starts=self.starts,
+            cluster="prod-eu",
         )
         self.bot = Slack(
             access,
