@@ -17,7 +17,7 @@ _READY = {
     False: "Its pods start now; not all of them are ready yet.",
     None: "Its pods start now; when they are ready Kueue doesn't say here.",
 }
-_WAITS = " It waits in line again."
+_WAITS = " It waits in line again; ask below to be told of its next start."
 
 
 def news_page(awaited: Awaited, news: News, *, doubtful: bool = False) -> Page:
@@ -59,8 +59,8 @@ def already(awaited: Awaited, news: News) -> Line:
 
 
 def with_line(page: Page, line: Line) -> Page:
-    """Return an answer with a sentence of ours before its figures."""
-    return replace(page, parts=(Paragraph(line), *page.parts))
+    """Return an answer with a sentence of ours next to its buttons, where it was pressed."""
+    return replace(page, parts=(*page.parts, Paragraph(line)))
 
 
 def _started(awaited: Awaited, news: News) -> Line:

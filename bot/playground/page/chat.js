@@ -67,7 +67,7 @@ function drawChannel(channel) {
 function empty(channel) {
   if (firstVisit() && !channel.im) return welcome();
   const text = channel.im
-    ? "Gpubot writes to you here when you are the next to act."
+    ? "Gpubot writes to you here, for example when a job that you wait for starts."
     : `This is the beginning of ${nameOf(channel)}. Type / below to see what Gpubot can do.`;
   return h("p", { class: "empty muted" }, text);
 }
