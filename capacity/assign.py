@@ -1,13 +1,14 @@
 """Which flavors Kueue would give a workload, and whether it fits now or after preemption.
 
-The search of Kueue v0.19 (pkg/scheduler/flavorassigner): pod sets one after the other, flavors in
-order of preference, fungibility deciding when the search may stop. Taints and affinity count only
-where Kueue has said so before; topology, partial admission and admission checks don't.
+The search of Kueue v0.19 (pkg/scheduler/flavorassigner): pod sets one after the other, those of a
+group together, flavors in order of preference, fungibility deciding when the search may stop. A
+workload that replaces another of its job asks only for what it needs more, on the same flavors.
+Topology, partial admission and admission checks don't count.
 
 [pure]
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -29,6 +30,7 @@ from capacity.preempt import Victim, victims
 from capacity.preempt_candidates import Asker
 
 _NO_MATCH = Kind.NO_MATCHING_FLAVOR
+Requests = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class Assignment:
 
     ``mode`` is the worst over all of them; ``usage`` what would be reserved; ``distance`` how far
     away the farthest quota is (0: no borrowing). ``victims`` would be stopped first; a mode that
-    needs some but finds none for the whole is NO_CANDIDATES.
+    needs some but finds none for the whole is NO_CANDIDATES. ``old`` is the workload that this one
+    replaces: ``usage`` is only what is needed beyond it.
     """
 
     mode: Mode
@@ -45,6 +48,7 @@ class Assignment:
     usage: Amounts
     distance: int = 0
     victims: tuple[Victim, ...] = ()
+    old: Workload | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,32 +60,44 @@ class _Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One pod set's search; ``assumed`` is what the pod sets before it were given."""
+    """One group's search; ``assumed`` is what the pod sets before it were given."""
 
     board: Board
     asker: Asker
-    pod_set: PodSet
+    pod_sets: tuple[PodSet, ...]
     assumed: Amounts
     refused: frozenset[str]
+    old: Workload | None
+
+    def allows(self, flavor: str) -> bool:
+        """Tell whether all pods of the group may go to a flavor."""
+        known = self.board.flavors.get(flavor)
+        if known is None or flavor in self.refused:
+            return False
+        return all(selects(pod_set, known) for pod_set in self.pod_sets)
 
 
 def assign(board: Board, queue: ClusterQueue, workload: Workload, now: datetime) -> Assignment:
     """Return the flavors that a queue would give a workload on this board."""
     asker = Asker(queue, {}, workload.priority, queue_order_timestamp(workload), now)
-    refused = _refused(workload)
+    old = _old(board, queue, workload)
     usage: dict[FlavorResource, int] = {}
     given: dict[str, Mapping[str, str]] = {}
     ways: dict[FlavorResource, Way] = {}
-    for pod_set in workload.pod_sets:
-        wanted = _wanted(board, workload, pod_set, queue)
-        chosen = _choose(_Task(board, asker, pod_set, usage, refused), wanted)
+    for pod_sets in _groups(workload):
+        task = _Task(board, asker, pod_sets, usage, _refused(workload, pod_sets), old)
+        wanted = {p.name: _wanted(board, workload, p, queue) for p in pod_sets}
+        chosen = _choose(task, _sum(wanted.values()))
         if chosen is None:
             return Assignment(Mode.NO_FIT, given, usage)
-        given[pod_set.name] = {resource: pair.flavor for resource, (pair, _) in chosen.items()}
-        for resource, (pair, way) in chosen.items():
-            usage[pair] = add(usage.get(pair, 0), wanted[resource])
-            ways[pair] = way
-    return _whole(board, replace(asker, wanted=usage), given, ways)
+        ways.update(chosen.values())
+        for pod_set in pod_sets:
+            mine = {name: chosen[name][0] for name in wanted[pod_set.name]}
+            given[pod_set.name] = {name: pair.flavor for name, pair in mine.items()}
+            for name, pair in mine.items():
+                more = _more(old, [pod_set], name, pair.flavor, wanted[pod_set.name][name])
+                usage[pair] = add(usage.get(pair, 0), more or 0)
+    return replace(_whole(board, replace(asker, wanted=usage), given, ways), old=old)
 
 
 def _whole(
@@ -100,27 +116,71 @@ def _whole(
     return Assignment(mode, given, asker.wanted, distance, found)
 
 
-def _refused(workload: Workload) -> frozenset[str]:
-    """Return the flavors that Kueue said can't serve it: for taints or affinity."""
+def _old(board: Board, queue: ClusterQueue, workload: Workload) -> Workload | None:
+    """Return the workload that this one replaces, if it holds quota of the same queue."""
+    if not workload.replaces:
+        return None
+    held = board.reserving(queue.name)
+    return next((w for w in held if f"{w.namespace}/{w.name}" == workload.replaces), None)
+
+
+def _more(
+    old: Workload | None, pod_sets: Iterable[PodSet], resource: str, flavor: str, amount: int
+) -> int | None:
+    """Return how much more of a flavor is needed than the old workload holds.
+
+    None if it holds another flavor: pods of one job must not change it.
+    """
+    held = old.admission.assignments if old and old.admission else None
+    for pod_set in pod_sets if held is not None else ():
+        mine = next((each for each in held or () if each.name == pod_set.name), None)
+        if mine is None or mine.flavors.get(resource) != flavor:
+            return None
+        amount -= mine.usage.get(resource, 0)
+    return amount
+
+
+def _groups(workload: Workload) -> Iterable[tuple[PodSet, ...]]:
+    """Return the pod sets that must get the same flavors together, in order."""
+    groups: dict[str, tuple[PodSet, ...]] = {}
+    for at, pod_set in enumerate(workload.pod_sets):
+        name = pod_set.group or str(at)
+        groups[name] = (*groups.get(name, ()), pod_set)
+    return groups.values()
+
+
+def _refused(workload: Workload, pod_sets: Iterable[PodSet]) -> frozenset[str]:
+    """Return the flavors that Kueue said before can't serve these pod sets at all."""
     waits = workload.condition("QuotaReserved")
     if waits is None or waits.status == "True":
         return frozenset()
-    refusals = parse_message(waits.message).refusals
+    names = {pod_set.name for pod_set in pod_sets}
+    told = (p for p in parse_message(waits.message).pod_sets if p.pod_set in names)
+    refusals = (refusal for each in told for refusal in each.refusals)
     return frozenset(r.flavor for r in refusals if r.flavor and r.kind is _NO_MATCH)
 
 
-def _wanted(
-    board: Board, workload: Workload, pod_set: PodSet, queue: ClusterQueue
-) -> dict[str, int]:
-    """Return what needs quota: pods only where the queue counts them."""
+def _wanted(board: Board, workload: Workload, pod_set: PodSet, queue: ClusterQueue) -> Requests:
+    """Return what needs a flavor: nothing of it where the queue has no quota of nothing."""
     asked = pod_set_demand(workload, pod_set)
     if group_of(queue, PODS) is None:
         del asked[PODS]
-    ignored = board.ignored
-    return {name: amount for name, amount in asked.items() if amount > 0 and name not in ignored}
+    return {
+        name: amount
+        for name, amount in asked.items()
+        if name not in board.ignored and (amount > 0 or group_of(queue, name) is not None)
+    }
 
 
-def _choose(task: _Task, wanted: Mapping[str, int]) -> dict[str, tuple[FlavorResource, Way]] | None:
+def _sum(each: Iterable[Requests]) -> Requests:
+    total: dict[str, int] = {}
+    for requests in each:
+        for name, amount in requests.items():
+            total[name] = total.get(name, 0) + amount
+    return total
+
+
+def _choose(task: _Task, wanted: Requests) -> dict[str, tuple[FlavorResource, Way]] | None:
     """Return each resource's flavor; None if one of them can't be served at all."""
     chosen: dict[str, tuple[FlavorResource, Way]] = {}
     for resource in wanted:
@@ -138,12 +198,11 @@ def _choose(task: _Task, wanted: Mapping[str, int]) -> dict[str, tuple[FlavorRes
     return chosen
 
 
-def _search(task: _Task, group: ResourceGroup, wanted: Mapping[str, int]) -> _Choice | None:
+def _search(task: _Task, group: ResourceGroup, wanted: Requests) -> _Choice | None:
     rules = task.asker.queue.flavor_fungibility
     best: _Choice | None = None
     for flavor in group.flavors:
-        known = task.board.flavors.get(flavor.name)
-        if known is None or known.name in task.refused or not selects(task.pod_set, known):
+        if not task.allows(flavor.name):
             continue
         choice = _try(task, flavor.name, wanted)
         if may_stop_search(choice.worst, rules):
@@ -153,12 +212,14 @@ def _search(task: _Task, group: ResourceGroup, wanted: Mapping[str, int]) -> _Ch
     return best
 
 
-def _try(task: _Task, flavor: str, wanted: Mapping[str, int]) -> _Choice:
+def _try(task: _Task, flavor: str, wanted: Requests) -> _Choice:
     ways: dict[str, Way] = {}
     for resource, amount in wanted.items():
         pair = FlavorResource(flavor, resource)
-        total = add(task.assumed.get(pair, 0), amount)
-        ways[resource] = way_of(task.board, task.asker, pair, total)
+        more = _more(task.old, task.pod_sets, resource, flavor, amount)
+        if more is None:
+            return _Choice(flavor, ways, NONE)
+        ways[resource] = way_of(task.board, task.asker, pair, add(task.assumed.get(pair, 0), more))
         if ways[resource].mode is Mode.NO_FIT:
             return _Choice(flavor, ways, NONE)
     rules = task.asker.queue.flavor_fungibility

@@ -85,6 +85,8 @@ class Floor:
         for victim in entry.assignment.victims:
             self.stopped.add(victim.workload.uid)
             self.tree.remove_usage(victim.cluster_queue, victim.frees)
+        if entry.assignment.old:
+            self.stopped.add(entry.assignment.old.uid)
         self.tree.add_usage(entry.cluster_queue, entry.assignment.usage)
         self.started.setdefault(entry.cluster_queue, []).append(_admitted(entry, self.fleet))
 
@@ -177,13 +179,18 @@ def _fair_key(floor: Floor) -> Callable[[Start], tuple[float, ...]]:
 
 
 def _shape(workload: Workload) -> Hashable:
-    return workload.priority, tuple(
-        (
-            pod_set.count - workload.reclaimable.get(pod_set.name, 0),
-            tuple(sorted(pod_set.requests.items())),
-            tuple(sorted(pod_set.node_selector.items())),
-        )
-        for pod_set in workload.pod_sets
+    return (
+        workload.priority,
+        workload.replaces,
+        tuple(
+            (
+                pod_set.count - workload.reclaimable.get(pod_set.name, 0),
+                tuple(sorted(pod_set.requests.items())),
+                tuple(sorted(pod_set.node_selector.items())),
+                (pod_set.tolerations, pod_set.affinity, pod_set.group),
+            )
+            for pod_set in workload.pod_sets
+        ),
     )
 
 

@@ -1,15 +1,16 @@
-"""How much quota one pod of a template needs, in Kueue's whole units.
+"""How much quota one pod of a template needs, in Kueue's whole units, and where it may go.
 
 Only the arithmetic of requests and limits; where Kueue has written its own figures, those are
 used instead (see ``decode_workload``). [pure]
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from sys import intern
 
-from capacity.decode_wire import Quantities, Quantity
+from capacity.decode_wire import Quantities, Quantity, TolerationWire
 from capacity.decode_workload_wire import ContainerWire, PodSpecWire, ResourcesWire
+from capacity.placement import Requirement, Terms, Toleration
 from capacity.quantity import to_amount
 
 
@@ -40,6 +41,24 @@ def pod_requests(spec: PodSpecWire) -> dict[str, int]:
     if spec.overhead:
         _add(total, amounts(spec.overhead))
     return total
+
+
+def tolerations(wires: Iterable[TolerationWire] | None) -> tuple[Toleration, ...]:
+    """Return tolerations; how long one lasts doesn't matter here."""
+    return tuple(Toleration(t.key, t.operator, t.value, t.effect) for t in wires or ())
+
+
+def affinity(spec: PodSpecWire) -> Terms:
+    """Return the required node affinity; fields other than labels say nothing about a flavor."""
+    of_nodes = spec.affinity.node_affinity if spec.affinity else None
+    required = of_nodes.required if of_nodes else None
+    return tuple(
+        tuple(
+            Requirement(each.key, each.operator, tuple(each.values or ()))
+            for each in term.match_expressions or ()
+        )
+        for term in (required.node_selector_terms if required else None) or ()
+    )
 
 
 def _requests(container: ContainerWire) -> dict[str, int]:

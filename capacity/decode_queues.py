@@ -7,7 +7,7 @@ v1beta1's names and values become v1beta2's here, so that nothing behind it know
 from collections.abc import Iterable
 from decimal import Decimal
 
-from capacity.decode_pods import amount, amounts
+from capacity.decode_pods import amount, amounts, tolerations
 from capacity.decode_wire import (
     AdmissionScopeWire,
     ClusterQueueSpecWire,
@@ -24,7 +24,6 @@ from capacity.decode_wire import (
     ResourceFlavorWire,
     ResourceGroupWire,
     ShareWire,
-    TaintWire,
 )
 from capacity.decode_workload import conditions
 from capacity.model import (
@@ -41,6 +40,7 @@ from capacity.model import (
     ResourceGroup,
     WorkloadPriorityClass,
 )
+from capacity.placement import Taint
 from capacity.quantity import parse
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -112,14 +112,13 @@ def local_queue_value(wire: LocalQueueWire) -> LocalQueue:
 def resource_flavor_value(wire: ResourceFlavorWire) -> ResourceFlavor:
     """Return the ResourceFlavor."""
     spec = wire.spec
-    taints = tuple(_taint(t) for t in spec.node_taints or ())
     return ResourceFlavor(
-        wire.metadata.name, spec.node_labels or {}, taints, spec.topology_name or None
+        wire.metadata.name,
+        spec.node_labels or {},
+        tuple(Taint(t.key, t.value, t.effect) for t in spec.node_taints or ()),
+        spec.topology_name or None,
+        tolerations(spec.tolerations),
     )
-
-
-def _taint(wire: TaintWire) -> str:
-    return f"{wire.key}={wire.value}:{wire.effect}" if wire.value else f"{wire.key}:{wire.effect}"
 
 
 def priority_class_value(wire: PriorityClassWire) -> WorkloadPriorityClass:

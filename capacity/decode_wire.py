@@ -258,11 +258,21 @@ class TaintWire(Wire):
     value: str = ""
 
 
+class TolerationWire(Wire):
+    """What a pod, or every pod on a flavor, tolerates."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+
+
 class FlavorSpecWire(Wire):
     """Spec of a ResourceFlavor."""
 
     node_labels: dict[str, str] | None = None
     node_taints: list[TaintWire] | None = None
+    tolerations: list[TolerationWire] | None = None
     topology_name: str | None = None
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from sys import intern
 from typing import TypeVar
 
-from capacity.decode_pods import amounts, pod_requests
+from capacity.decode_pods import affinity, amounts, pod_requests, tolerations
 from capacity.decode_wire import ConditionWire, Quantities
 from capacity.decode_workload_wire import (
     AdmissionWire,
@@ -71,6 +71,7 @@ def workload_value(wire: WorkloadWire) -> Workload:
         admission_gated_by=meta.annotations.gated_by if meta.annotations else "",
         max_execution_seconds=spec.maximum_execution_time_seconds,
         past_execution_seconds=status.past or status.past_v1beta1 or 0,
+        replaces=meta.annotations.replaces if meta.annotations else "",
     )
 
 
@@ -105,19 +106,17 @@ def _pod_set(wire: PodSetWire, seen: tuple[Quantities, int] | None) -> PodSet:
         requests = pod_requests(wire.template.spec)
     selector = wire.template.spec.node_selector or {}
     topology = _topology(wire.topology_request)
-    key = (
-        wire.name,
-        wire.count,
-        wire.min_count,
-        topology,
-        tuple(requests.items()),
-        tuple(selector.items()),
-    )
+    group = wire.topology_request.pod_set_group_name if wire.topology_request else None
+    plain = (wire.name, wire.count, wire.min_count, topology, group)
+    where = (tolerations(wire.template.spec.tolerations), affinity(wire.template.spec))
+    key = (*plain, *where, tuple(requests.items()), tuple(selector.items()))
     found = _shared.get(key)
     if isinstance(found, PodSet):
         return found
+    name = intern(wire.name)
     return _remember(
-        key, PodSet(intern(wire.name), wire.count, requests, wire.min_count, selector, topology)
+        key,
+        PodSet(name, wire.count, requests, wire.min_count, selector, topology, *where, group),
     )
 
 

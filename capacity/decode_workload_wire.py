@@ -7,7 +7,14 @@ from datetime import datetime
 
 import msgspec
 
-from capacity.decode_wire import ConditionWire, NamedWire, OwnerWire, Quantities, Wire
+from capacity.decode_wire import (
+    ConditionWire,
+    NamedWire,
+    OwnerWire,
+    Quantities,
+    TolerationWire,
+    Wire,
+)
 
 
 class WorkloadNotesWire(
@@ -17,6 +24,7 @@ class WorkloadNotesWire(
         "gated_by": "kueue.x-k8s.io/admission-gated-by",
         "owner_name": "kueue.x-k8s.io/job-owner-name",
         "owner_kind": "kueue.x-k8s.io/job-owner-gvk",
+        "replaces": "kueue.x-k8s.io/workload-slice-replacement-for",
     },
 ):
     """The annotations of a Workload that Kueue acts on."""
@@ -24,6 +32,7 @@ class WorkloadNotesWire(
     gated_by: str = ""
     owner_name: str = ""
     owner_kind: str = ""
+    replaces: str = ""
 
 
 class WorkloadMetaWire(Wire):
@@ -52,6 +61,38 @@ class ContainerWire(Wire):
     restart_policy: str | None = None
 
 
+class RequirementWire(Wire):
+    """What a node's label must be."""
+
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class TermWire(Wire):
+    """Requirements that must hold together."""
+
+    match_expressions: list[RequirementWire] | None = None
+
+
+class NodeSelectorWire(Wire):
+    """Terms of which one must hold."""
+
+    node_selector_terms: list[TermWire] | None = None
+
+
+class NodeAffinityWire(Wire, rename={"required": "requiredDuringSchedulingIgnoredDuringExecution"}):
+    """Which nodes a pod must or would like to run on; only the first counts for quota."""
+
+    required: NodeSelectorWire | None = None
+
+
+class AffinityWire(Wire):
+    """Affinity of a pod."""
+
+    node_affinity: NodeAffinityWire | None = None
+
+
 class PodSpecWire(Wire):
     """What of a pod decides how much quota it needs and where it may run."""
 
@@ -60,6 +101,8 @@ class PodSpecWire(Wire):
     overhead: Quantities | None = None
     resources: ResourcesWire | None = None
     node_selector: dict[str, str] | None = None
+    tolerations: list[TolerationWire] | None = None
+    affinity: AffinityWire | None = None
 
 
 class TemplateWire(Wire):
@@ -69,11 +112,12 @@ class TemplateWire(Wire):
 
 
 class TopologyRequestWire(Wire):
-    """Which topology level a pod set must or should share."""
+    """Which topology level a pod set must or should share, and with which others its flavors."""
 
     required: str | None = None
     preferred: str | None = None
     unconstrained: bool | None = None
+    pod_set_group_name: str | None = None
 
 
 class PodSetWire(Wire):

@@ -17,6 +17,7 @@ from capacity.model import (
     effective_resource_groups,
     quotas,
 )
+from capacity.placement import selected, untolerated
 
 PODS = "pods"
 _SAMPLE = 5
@@ -78,13 +79,15 @@ def _without_quota(workload: Workload) -> set[str]:
 
 
 def selects(pod_set: PodSet, flavor: ResourceFlavor) -> bool:
-    """Tell whether a pod set's node selector allows a flavor: no label of it is contradicted.
+    """Tell whether a pod set's selector, affinity and tolerations allow a flavor, as Kueue sees it.
 
-    Kueue looks only at keys that the flavor has (flavorSelector). Node affinity and tolerations
-    aren't in the model, so they can still refuse.
+    Tolerations that aren't known refuse nothing.
     """
-    labels = flavor.node_labels
-    return all(labels.get(key, value) == value for key, value in pod_set.node_selector.items())
+    if pod_set.tolerations is not None:
+        tolerations = (*pod_set.tolerations, *flavor.tolerations)
+        if untolerated(flavor.node_taints, tolerations) is not None:
+            return False
+    return selected(flavor.node_labels, pod_set.node_selector, pod_set.affinity)
 
 
 def reserved_by(workload: Workload) -> dict[FlavorResource, int]:

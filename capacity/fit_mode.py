@@ -3,7 +3,7 @@
 [pure]
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -48,6 +48,7 @@ class Board:
     """The state that requests are tried on: the tree, and who holds quota in each queue.
 
     ``ignored`` are resources that Kueue doesn't count (``capacity.demand.uncounted``).
+    ``oracle`` says what preemption could do; it is simulated on the board unless given.
     """
 
     tree: Tree
@@ -55,6 +56,11 @@ class Board:
     flavors: Mapping[str, ResourceFlavor]
     ignored: frozenset[str] = frozenset()
     fair_sharing: bool = False
+    oracle: "Oracle | None" = None
+
+
+Oracle = Callable[[Board, Asker, FlavorResource, int], Way]
+"""How a queue could get an amount by stopping others (Kueue's preemptionOracle)."""
 
 
 def way_of(board: Board, asker: Asker, pair: FlavorResource, amount: int) -> Way:
@@ -71,10 +77,16 @@ def way_of(board: Board, asker: Asker, pair: FlavorResource, amount: int) -> Way
         return Way(Mode.FIT, distance)
     if not looks_for_victims(node, asker.queue, pair, amount, board.fair_sharing):
         return Way(Mode.NO_FIT, distance)
+    return (board.oracle or by_preemption)(board, asker, pair, amount)
+
+
+def by_preemption(board: Board, asker: Asker, pair: FlavorResource, amount: int) -> Way:
+    """Return the way to an amount that doesn't fit now, with the victims if there are any."""
+    node = board.tree.cluster_queue(asker.queue.name)
     request = Asker(asker.queue, {pair: amount}, asker.priority, asker.since, asker.now)
     found = victims(board.tree, board.reserving, request, {pair})
     if not found:
-        return Way(Mode.NO_CANDIDATES, distance)
+        return Way(Mode.NO_CANDIDATES, height_that_fits(node, pair, amount)[0])
     after = board.tree.copy()
     for victim in found:
         after.remove_usage(victim.cluster_queue, victim.frees)

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import NamedTuple, Protocol
 
 from capacity.errors import Gap
+from capacity.placement import Taint, Terms, Toleration
 
 UNLIMITED = 2**63 - 1
 
@@ -155,12 +156,16 @@ class LocalQueue:
 
 @dataclass(frozen=True, slots=True)
 class ResourceFlavor:
-    """A kind of node: its labels, taints and, for topology-aware scheduling, its Topology."""
+    """A kind of node: its labels, taints and, for topology-aware scheduling, its Topology.
+
+    ``tolerations`` are added to every pod that gets the flavor.
+    """
 
     name: str
     node_labels: Mapping[str, str] = field(default_factory=dict)
-    node_taints: tuple[str, ...] = ()
+    node_taints: tuple[Taint, ...] = ()
     topology: str | None = None
+    tolerations: tuple[Toleration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +179,10 @@ class WorkloadPriorityClass:
 
 @dataclass(frozen=True, slots=True)
 class PodSet:
-    """Identical pods of a Workload: ``count`` pods, each asking for ``requests`` (per pod)."""
+    """Identical pods of a Workload: ``count`` pods, each asking for ``requests`` (per pod).
+
+    ``tolerations`` of None aren't known. Pod sets of one ``group`` get the same flavors.
+    """
 
     name: str
     count: int
@@ -182,6 +190,9 @@ class PodSet:
     min_count: int | None = None
     node_selector: Mapping[str, str] = field(default_factory=dict)
     topology: str | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+    affinity: Terms = ()
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +233,10 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A Workload: the unit that Kueue queues and admits, all pods or none."""
+    """A Workload: the unit that Kueue queues and admits, all pods or none.
+
+    An elastic job that grows gets a new one, which ``replaces`` the old ("namespace/name").
+    """
 
     uid: str
     namespace: str
@@ -244,6 +258,7 @@ class Workload:
     admission_gated_by: str = ""
     max_execution_seconds: int | None = None
     past_execution_seconds: int = 0
+    replaces: str = ""
 
     def condition(self, type_: str) -> Condition | None:
         """Return the condition of this type, or None if Kueue has not set it."""

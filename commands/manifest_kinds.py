@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from capacity.decode_pods import amounts, pod_requests
+from capacity.decode_pods import affinity, amounts, pod_requests, tolerations
 from capacity.decode_wire import Quantities, Wire
 from capacity.decode_workload_wire import PodSpecWire, TemplateWire, WorkloadSpecWire
 from capacity.errors import UsageError
@@ -174,7 +174,12 @@ def _workload(spec: Mapping[str, Any]) -> list[PodSet]:
 
 def _set(name: str, count: int, spec: PodSpecWire) -> PodSet:
     return PodSet(
-        name or "workers", count, pod_requests(spec), node_selector=spec.node_selector or {}
+        name or "workers",
+        count,
+        pod_requests(spec),
+        node_selector=spec.node_selector or {},
+        tolerations=tolerations(spec.tolerations),
+        affinity=affinity(spec),
     )
 
 

@@ -54,7 +54,7 @@ def fields_of(value: Spec) -> Fields:
         case ResourceFlavor():
             found = {
                 "nodeLabels": _mapping(value.node_labels),
-                "nodeTaints": ", ".join(sorted(value.node_taints)),
+                "nodeTaints": ", ".join(sorted(map(str, value.node_taints))),
                 "topologyName": value.topology or "",
             }
         case WorkloadPriorityClass():

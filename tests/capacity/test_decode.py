@@ -12,6 +12,7 @@ import pytest
 from capacity import decode
 from capacity.errors import UsageError
 from capacity.model import AdmissionCheckRule, FlavorResource, Owner, Quota
+from capacity.placement import Requirement, Toleration
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "kueue"
 H100 = FlavorResource("h100", "nvidia.com/gpu")
@@ -122,6 +123,33 @@ def test_a_workload_is_read_whole() -> None:
     assert pods.requests == {"nvidia.com/gpu": 8, "cpu": 1_900, "memory": 128 * 2**30}
 
 
+def test_where_pods_may_go_is_read() -> None:
+    terms = [
+        {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "b"]}]},
+        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]},
+    ]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    spec = {
+        "containers": [],
+        "tolerations": [{"key": "spot", "operator": "Exists", "tolerationSeconds": 5}],
+        "affinity": {"nodeAffinity": required, "podAffinity": {}},
+    }
+    grouped = {"template": {"spec": spec}, "topologyRequest": {"podSetGroupName": "g"}}
+    raw = {
+        "metadata": {
+            "name": "w",
+            "annotations": {"kueue.x-k8s.io/workload-slice-replacement-for": "ns/old"},
+        },
+        "spec": {"podSets": [{"name": "a", **grouped}, {"name": "b"}]},
+    }
+    found = decode.workload(json.dumps(raw).encode())
+    first, second = found.pod_sets
+    assert first.tolerations == (Toleration("spot", "Exists"),)
+    assert first.affinity == ((Requirement("zone", "In", ("a", "b")),), ())
+    assert (first.group, first.topology, found.replaces) == ("g", None, "ns/old")
+    assert (second.tolerations, second.affinity, second.group) == ((), (), None)
+
+
 def test_kueues_own_figures_win_over_the_template() -> None:
     waiting = {"resourceRequests": [{"name": "main", "resources": {"example.com/credits": "160"}}]}
     assert requests_of(workload_json(count=2, status=waiting)) == {"example.com/credits": 80}
@@ -189,9 +217,10 @@ def test_local_queues_cohorts_flavors_and_classes_are_read() -> None:
     flavor = decode.resource_flavor(
         b'{"metadata":{"name":"h100"},"spec":{"nodeLabels":{"gpu":"h100"},"topologyName":"t",'
         b'"nodeTaints":[{"key":"gpu","value":"h100","effect":"NoSchedule"},'
-        b'{"key":"spot","effect":"NoSchedule"}]}}'
+        b'{"key":"spot","effect":"NoSchedule"}],"tolerations":[{"key":"gpu","operator":"Exists"}]}}'
     )
-    assert flavor.node_taints == ("gpu=h100:NoSchedule", "spot:NoSchedule")
+    assert flavor.tolerations == (Toleration("gpu", "Exists"),)
+    assert [*map(str, flavor.node_taints)] == ["gpu=h100:NoSchedule", "spot:NoSchedule"]
     assert (flavor.topology, flavor.node_labels) == ("t", {"gpu": "h100"})
     klass = decode.priority_class(b'{"metadata":{"name":"high"},"value":100,"description":"d"}')
     assert (klass.name, klass.value) == ("high", 100)
