@@ -4,6 +4,7 @@ Started means admitted: Kueue's condition Admitted is true, so that quota is res
 admission check is ready. A reservation alone isn't told, since a check may still take it back.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -19,6 +20,9 @@ LASTS = timedelta(days=14)
 SOON = timedelta(hours=1)
 MOST = 20
 FRESH = timedelta(minutes=1)
+# Longer than a watch may be silent before it counts as dead: a replica may not know of a job yet
+# that another one has shown.
+KNOWN_BY_ALL = timedelta(minutes=2)
 FAILED = "Failed"
 
 
@@ -91,11 +95,12 @@ def judge(awaited: Awaited, fleet: Fleet, now: datetime) -> News | None:
     here = fleet.cluster == awaited.cluster
     workload = _find(awaited, fleet) if here else None
     if awaited.started_at is not None:
-        return _after(workload, fleet) if workload else None
+        return _after(workload, awaited.started_at, fleet) if workload else None
     if workload is not None:
         news = _before(workload, fleet)
     else:
-        news = _gone(awaited, fleet) if here and _is_whole(fleet, now) else None
+        sure = here and _is_whole(fleet, now) and now - awaited.asked_at >= KNOWN_BY_ALL
+        news = _gone(awaited, fleet) if sure else None
     if news is None and now >= awaited.until:
         return replace(_seen(Turn.EXPIRED, workload, fleet), waits=workload is not None)
     return news
@@ -130,16 +135,26 @@ def _before(workload: Workload, fleet: Fleet) -> News | None:
     return None
 
 
-def _after(workload: Workload, fleet: Fleet) -> News | None:
-    """Return whether a start didn't last: it failed, or lost its quota again."""
+def _after(workload: Workload, started: datetime, fleet: Fleet) -> News | None:
+    """Return whether a start didn't last: it failed, or lost its quota again.
+
+    Only what happened after the start counts: another replica may be a little behind.
+    """
     if workload.is_true("Finished"):
         news = _finished(workload, fleet)
         return news if news.reason == FAILED else None
-    if workload.active and _runs(workload):
+    lost = max((at for at in _losses(workload) if at > started), default=None)
+    if lost is None or (workload.active and _runs(workload)):
         return None
-    lost = _since(workload, "Evicted")
     stopped = _seen(Turn.STOPPED, workload, fleet)
     return replace(stopped, at=lost, why=_why(workload), waits=workload.active)
+
+
+def _losses(workload: Workload) -> Iterator[datetime]:
+    for type_, status in (("Evicted", "True"), ("Admitted", "False")):
+        found = workload.condition(type_)
+        if found is not None and found.status == status:
+            yield found.last_transition
 
 
 def _runs(workload: Workload) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.starts import LASTS, SOON, Awaited, News, Turn, judge, over
+from bot.starts import KNOWN_BY_ALL, LASTS, SOON, Awaited, News, Turn, judge, over
 from bot.starts_say import already, kept, news_page, stopped, unseen
 from bot.store_convert import from_json, to_json
 from bot.text import render, words
@@ -78,7 +78,7 @@ def evicted(reason: str = "Preempted", *, stays: bool = False, **changes: Any) -
     lost = condition("Evicted", "True", reason, "told", ago(minutes=2))
     if stays:
         return admitted(lost, **changes)
-    no = (waiting_condition("told"), condition("Admitted", "False", "NoReservation"))
+    no = (waiting_condition("told"), condition("Admitted", "False", "No", at=ago(minutes=2)))
     return replace(JOB, conditions=(lost, *no), **changes)
 
 
@@ -116,6 +116,8 @@ def test_a_job_has_started_once_kueue_admitted_it_and_not_before(
         (finished("Failed"), Turn.FINISHED),
         (evicted(), Turn.STOPPED),
         (evicted(stays=True), Turn.STOPPED),
+        (JOB, None),
+        (RESERVED, None),
         (OFF, Turn.STOPPED),
         (None, None),
     ],
@@ -145,6 +147,17 @@ def test_only_a_fresh_and_complete_list_of_its_own_cluster_says_that_a_job_is_go
     changes: dict[str, Any],
 ) -> None:
     assert turn(None, **changes) is None
+
+
+def test_a_job_that_a_replica_does_not_know_yet_is_not_gone() -> None:
+    young = replace(WISH, asked_at=NOW - KNOWN_BY_ALL + timedelta(seconds=1))
+    assert turn(None, young) is None
+    assert turn(None, replace(young, asked_at=NOW - KNOWN_BY_ALL)) is Turn.GONE
+
+
+def test_a_replica_that_still_sees_an_earlier_stop_does_not_take_it_for_a_new_one() -> None:
+    assert turn(evicted(), replace(TOLD, started_at=ago(minutes=2))) is None
+    assert turn(evicted(), replace(TOLD, started_at=ago(minutes=2, seconds=1))) is Turn.STOPPED
 
 
 def test_a_stale_list_may_still_say_what_it_saw() -> None:
