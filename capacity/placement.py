@@ -75,10 +75,9 @@ def selected(labels: Mapping[str, str], selector: Mapping[str, str], terms: Term
     """
     if any(labels.get(key, value) != value for key, value in selector.items()):
         return False
-    known = [[each for each in term if each.key in labels] for term in terms]
-    if not known or not all(known):
-        return True
-    return any(all(_holds(each, labels[each.key]) for each in term) for term in known)
+    return not terms or any(
+        all(_holds(each, labels[each.key]) for each in term if each.key in labels) for term in terms
+    )
 
 
 _OPERATORS: Mapping[str, Callable[[str, tuple[str, ...]], bool]] = {
