@@ -16,8 +16,10 @@ from capacity.preempt import Victim, victims
 from capacity.preempt_candidates import Asker
 from capacity.quota import Node, Tree
 
+PLACEMENT = "node affinity and taints"
 LEAVES_OUT = (
-    "topology, node affinity and taints",
+    "topology",
+    PLACEMENT,
     "admission checks",
     "what waits before it in the queue",
 )

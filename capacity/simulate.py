@@ -21,7 +21,7 @@ TRIES = 2000
 """Heads tried per run; beyond this a what-if says that it was cut short."""
 
 LEAVES_OUT = (
-    "topology, node affinity and taints",
+    "topology",
     "admission checks",
     "partial admission of elastic jobs",
     "workloads that finish or arrive meanwhile",

@@ -112,12 +112,18 @@ def answer_fit(fitting: Fitting, fleet: Fleet, ahead: int, now: datetime) -> Fit
         strict=queue.queueing_strategy == "StrictFIFO",
         priority=fitting.priority,
         notes=shape.notes,
-        leaves_out=result.leaves_out,
+        leaves_out=_leaves_out(result, shape),
         asked_at=now,
         as_of=fleet.as_of,
         source=fleet.source,
         gaps=fleet.gaps,
     )
+
+
+def _leaves_out(result: fit.FitResult, shape: Shape) -> tuple[str, ...]:
+    """Return what wasn't looked at: a manifest tells where its pods may go, a size doesn't."""
+    told = all(pod_set.tolerations is not None for pod_set in shape.pod_sets)
+    return tuple(part for part in result.leaves_out if not told or part != fit.PLACEMENT)
 
 
 def total(shape: Shape) -> dict[str, int]:

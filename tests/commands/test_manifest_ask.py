@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capacity.demand import selects
 from capacity.errors import GpubotError, UnknownName, UsageError
+from capacity.model import ResourceFlavor
+from capacity.placement import Taint
 from commands.fit_data import total
 from commands.manifest_ask import MOST_BYTES, shape_of
 from commands.parse import parse
@@ -84,6 +87,29 @@ def test_queue_namespace_and_selector_are_taken_from_the_manifest():
     assert (shape.queue_name, shape.namespace) == ("research", "research")
     assert shape.pod_sets[0].node_selector == {"gpu.example.com/card": "h100"}
     assert shape_of(WORKLOAD).queue_name == "research"
+
+
+SPOT = """\
+kind: Job
+spec:
+  template:
+    spec:
+      tolerations: [{key: spot, operator: Exists}]
+      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms: [{matchExpressions: [{key: card, operator: In, values: [h100]}]}]
+      containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]
+"""
+
+
+def test_taints_and_node_affinity_are_held_against_the_manifest():
+    (spot,) = shape_of(SPOT).pod_sets
+    taint = (Taint("spot", "", "NoSchedule"),)
+    h100, a100 = ({"card": card} for card in ("h100", "a100"))
+    assert selects(spot, ResourceFlavor("f", h100, taint))
+    assert not selects(spot, ResourceFlavor("f", a100))
+    assert not selects(shape_of(MANIFEST).pod_sets[0], ResourceFlavor("f", {}, taint))
 
 
 def test_other_documents_are_passed_over_and_further_jobs_are_counted():
