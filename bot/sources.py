@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.forges import repository_of
+from bot.history_book import Book
 from bot.settings import Settings
 from bot.world import LiveWorld, no_index, no_meter
 from capacity.delivery_read import DeliveryReader
@@ -33,6 +34,7 @@ class Sources:
     indexer: Indexer
     tracker: Tracker
     world: LiveWorld
+    book: Book
 
     def answer(self, text: str, asker: Asker) -> tuple[Any, Page]:
         """Answer a question: words and asker in; data for scripts and a page for people out."""
@@ -54,8 +56,10 @@ def read_side(settings: Settings, now: Now = utc_now) -> Sources:
     def index() -> Index:
         return indexer.at(repository.head()) if settings.repository else no_index()
 
-    world = LiveWorld(now, reader, repository, _meter(settings, now), index, tracker.ours)
-    return Sources(reader, repository, indexer, tracker, world)
+    book = Book()
+    meter = _meter(settings, now)
+    world = LiveWorld(now, reader, repository, meter, index, tracker.ours, book.past)
+    return Sources(reader, repository, indexer, tracker, world, book)
 
 
 def _meter(settings: Settings, now: Now) -> Callable[[], Meter]:

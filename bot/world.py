@@ -1,6 +1,6 @@
 """What commands may look at, filled from the live sources (``commands.command.World``)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -9,6 +9,7 @@ import structlog
 from capacity.delivery import Deliveries
 from capacity.errors import SourceDown
 from capacity.model import Fleet
+from commands.history import Recorded
 from gitops import prices
 from gitops.book import read_book
 from gitops.index import Index
@@ -46,11 +47,13 @@ class LiveWorld:
         meter: Callable[[], Any],
         index: Callable[[], Index],
         deliveries: Callable[[], Deliveries],
+        past: Callable[[Collection[str]], Recorded],
     ) -> None:
         self.now = now
         self.meter = meter
         self.repository_index = index
         self.deliveries = deliveries
+        self.past = past
         self._reader = reader
         self._source = source
         self._people = People()

@@ -5,7 +5,7 @@ A command is one module: ``answer(ask, world) -> <its own frozen Answer dataclas
 and docs read that table.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from capacity.delivery import Deliveries
 from capacity.errors import Gap
 from capacity.model import Fleet
+from commands.history import Recorded
 from commands.page import Page
 from gitops.index import Index
 from gitops.people import People
@@ -64,6 +65,10 @@ class World(Protocol):
 
     def pending_order(self, cluster_queue: str) -> tuple[str, ...] | None:
         """Uids of pending workloads in Kueue's order (visibility API); None if it is absent."""
+        ...
+
+    def past(self, cluster_queues: Collection[str]) -> Recorded:
+        """What was written down of these queues' jobs, beside what the cluster still shows."""
         ...
 
     def meter(self) -> Any:

@@ -1,77 +1,91 @@
-"""How long jobs waited and ran here, from the workloads that the cluster still remembers.
+"""What jobs went through here: how long they waited for quota, how long they held it, their end.
 
-A range with its basis, never a promise; too few jobs give no range at all.
+A job that is stopped and queued again goes through several stretches. Gpubot writes them down as
+it sees them (``bot.history``); the cluster itself remembers its unfinished and finished Workloads.
 
 [pure]
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
+from typing import Literal
 
+from capacity.errors import Gap
 from capacity.model import Fleet, Workload
 from commands.jobs import gpus
-from commands.words import span
+from commands.words import is_gpu
 
 WINDOW = timedelta(days=14)
-FEWEST = 10
+
+End = Literal["", "finished", "evicted", "deleted", "withdrawn", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """What the middle half of ``jobs`` past jobs took, and over which ``days``.
+class Stretch:
+    """One wait for quota and, unless it was given up, one hold of it in a ClusterQueue.
 
-    ``gpus`` is the size that they are alike in; None when jobs of all sizes were taken.
+    ``queued_since`` is Kueue's own (the requeueing, else the creation); ``reserved_at`` None is a
+    wait without quota at its end. ``end`` is empty while it holds quota; "lost" is an end that
+    nobody saw: at ``ended_at`` it still went on. ``reason`` is Kueue's (Succeeded, Preempted ...).
+    ``flavor`` is where most of its ``gpus`` are, empty without any; ``pods`` start at once.
     """
 
-    low: timedelta
-    high: timedelta
-    jobs: int
-    days: int
-    gpus: int | None
+    uid: str
+    queue: str
+    flavor: str
+    gpus: int
+    pods: int
+    priority: int
+    queued_since: datetime
+    reserved_at: datetime | None
+    admitted_at: datetime | None = None
+    ended_at: datetime | None = None
+    end: End = ""
+    reason: str = ""
 
     @property
-    def words(self) -> str:
-        """The range in words: "20 min to 2 h"."""
-        low, high = span(self.low), span(self.high)
-        return low if low == high else f"{low} to {high}"
+    def began(self) -> datetime:
+        """When it got its quota, or began to wait if it never did: one a uid."""
+        return self.reserved_at or self.queued_since
+
+    @property
+    def key(self) -> tuple[str, datetime]:
+        """What is the same whenever and by whomever this stretch is seen."""
+        return self.uid, self.began
+
+    @property
+    def ended_by_itself(self) -> bool:
+        """Tell whether the job was done, rather than stopped by others or out of our sight."""
+        if self.end == "finished":
+            return self.reason != "WorkloadSliceReplaced"
+        return self.end == "deleted" or (
+            self.end == "evicted" and self.reason.startswith("Deactivated")
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """One job of the past: its size, how long it waited, how long it ran (None: still runs)."""
+class Recorded:
+    """What was written down of some queues, and what of it can't be read now."""
 
-    queue: str
-    gpus: int
-    waited: timedelta
-    ran: timedelta | None
+    stretches: Sequence[Stretch] = ()
+    gaps: tuple[Gap, ...] = ()
 
 
-def past_jobs(fleet: Fleet, queues: Collection[str], now: datetime) -> tuple[Past, ...]:
-    """Return the jobs that got quota in these ClusterQueues in the last 14 days."""
-    start = now - WINDOW
-    kept = fleet.workloads
-    held = chain.from_iterable((kept.finished(q), kept.reserving(q)) for q in queues)
-    found = (_past(w, start) for w in chain.from_iterable(held))
-    return tuple(past for past in found if past is not None)
+def past_jobs(
+    fleet: Fleet, queues: Collection[str], now: datetime, recorded: Recorded = Recorded()
+) -> tuple[Stretch, ...]:
+    """Return the stretches of these ClusterQueues that reach into the last 14 days.
 
-
-def typical_wait(past: Sequence[Past], size: int) -> Range | None:
-    """Return how long jobs of about this many GPUs waited, else jobs of any size; None if few.
-
-    "About" is between half and twice as many.
+    What the cluster shows goes before what was written down of the same stretch.
     """
-    alike = [p.waited for p in past if size <= 2 * p.gpus <= 4 * size]
-    if len(alike) >= FEWEST:
-        return _range(alike, size)
-    return _range([p.waited for p in past], None) if len(past) >= FEWEST else None
-
-
-def time_left(past: Sequence[Past], age: timedelta) -> Range | None:
-    """Return how much longer jobs ran here that had reached this age; None if there were few."""
-    longer = [p.ran - age for p in past if p.ran is not None and p.ran > age]
-    return _range(longer, None) if len(longer) >= FEWEST else None
+    start, kept = now - WINDOW, fleet.workloads
+    held = chain.from_iterable((kept.finished(q), kept.reserving(q)) for q in queues)
+    shown = (stretch_of(workload) for workload in chain.from_iterable(held))
+    found = {s.key: s for s in recorded.stretches if s.queue in queues}
+    found.update((s.key, s) for s in shown if s is not None)
+    return tuple(s for s in found.values() if s.ended_at is None or s.ended_at >= start)
 
 
 def reserved_at(workload: Workload) -> datetime | None:
@@ -88,27 +102,38 @@ def queued_since(workload: Workload) -> datetime:
     return requeued.last_transition if requeued else workload.created
 
 
-def _past(workload: Workload, start: datetime) -> Past | None:
+def stretch_of(workload: Workload) -> Stretch | None:
+    """Return the stretch that a Workload shows; None if it holds no quota and didn't to its end."""
     reserved = reserved_at(workload)
-    if reserved is None or reserved < start or workload.admission is None:
+    if reserved is None or workload.admission is None:
         return None
-    queue = workload.admission.cluster_queue
-    finished = workload.condition("Finished")
-    ended = finished.last_transition if finished and finished.status == "True" else None
-    waited = max(timedelta(0), reserved - min(queued_since(workload), reserved))
-    return Past(queue, gpus(workload), waited, ended - reserved if ended else None)
+    admitted, finished = workload.condition("Admitted"), workload.condition("Finished")
+    done = finished if finished and finished.status == "True" else None
+    return Stretch(
+        uid=workload.uid,
+        queue=workload.admission.cluster_queue,
+        flavor=_flavor(workload),
+        gpus=gpus(workload),
+        pods=sum(pod_set.count for pod_set in workload.pod_sets),
+        priority=workload.priority,
+        queued_since=min(queued_since(workload), reserved),
+        reserved_at=reserved,
+        admitted_at=admitted.last_transition if admitted and admitted.status == "True" else None,
+        ended_at=max(done.last_transition, reserved) if done else None,
+        end="finished" if done else "",
+        reason=done.reason if done else "",
+    )
 
 
-def _range(durations: Sequence[timedelta], size: int | None) -> Range:
-    ordered = sorted(durations)
-    low, high = ordered[len(ordered) // 4], ordered[(3 * len(ordered)) // 4]
-    return Range(_rough(low), _rough(high), len(ordered), WINDOW.days, size)
+def _flavor(workload: Workload) -> str:
+    amounts: dict[str, int] = {}
+    for resource, flavor, amount in _gpus_by_flavor(workload):
+        if is_gpu(resource):
+            amounts[flavor] = amounts.get(flavor, 0) + amount
+    return max(amounts, key=amounts.__getitem__, default="")
 
 
-def _rough(duration: timedelta) -> timedelta:
-    """Round to what a person would say: minutes up to an hour by fives, hours by halves."""
-    minutes = duration.total_seconds() / 60
-    for limit, step in ((10, 1), (60, 5), (600, 30)):
-        if minutes < limit:
-            return timedelta(minutes=step * round(minutes / step))
-    return timedelta(hours=round(minutes / 60))
+def _gpus_by_flavor(workload: Workload) -> Iterable[tuple[str, str, int]]:
+    for given in workload.admission.assignments if workload.admission else ():
+        for resource, flavor in given.flavors.items():
+            yield resource, flavor, given.usage.get(resource, 0)

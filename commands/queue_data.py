@@ -14,7 +14,8 @@ from capacity.model import ClusterQueue, Fleet, Workload
 from capacity.order import is_queued, order_caveats, pending_order
 from capacity.quota import Tree
 from commands.command import World
-from commands.history import Range, past_jobs, queued_since, reserved_at, typical_wait
+from commands.estimate import Wait, wait_of
+from commands.history import Recorded, past_jobs, queued_since, reserved_at
 from commands.jobs import gang, gpus, held_words
 from commands.quota_queue import Blocked, blocked
 from commands.reasons import cards_of, main_need, needs_sentence, short_reason
@@ -60,7 +61,8 @@ class QueueAnswer:
 
     ``order`` tells whose order it is: "kueue" (visibility API) or "gpubot" (Kueue's rules on what
     the objects show, with ``caveats``). ``aside`` counts jobs that wait outside the line (on
-    hold, gated, deactivated). ``asked_job`` is the job that was asked about.
+    hold, gated, deactivated). ``wait`` is how long ``asked_job``, the job that was asked about, may
+    wait; else the first in line.
     """
 
     queue: str
@@ -77,8 +79,7 @@ class QueueAnswer:
     holding: tuple[Holding, ...]
     order: Literal["kueue", "gpubot"]
     caveats: tuple[str, ...]
-    wait: Range | None
-    past_jobs: int
+    wait: Wait | None
     asked_job: Waiting | None
     others: tuple[str, ...]
     asked_at: datetime
@@ -134,8 +135,7 @@ def answer_queue(
     page = index // ROWS + 1 if job else page
     _check(page, pages, name)
     rows = _Rows(fleet, queue, line)
-    past = past_jobs(fleet, {name}, now)
-    head = line.workloads[0] if line.workloads else None
+    recorded = world.past({name})
     return QueueAnswer(
         queue=name,
         strategy=queue.queueing_strategy,
@@ -144,21 +144,20 @@ def answer_queue(
         gpus_waiting=sum(gpus(w) for w in line.workloads),
         page=page,
         pages=pages,
-        first=rows.row(0) if head else None,
+        first=rows.row(0) if line.workloads else None,
         waiting=rows.rows((page - 1) * ROWS, page * ROWS),
         aside=line.aside,
         head_needs=rows.head_needs(),
         holding=_holding(fleet.workloads.reserving(name)),
         order=line.order,
         caveats=line.caveats,
-        wait=typical_wait(past, gpus(line.workloads[index]) if head else 1),
-        past_jobs=len(past),
-        asked_job=rows.row(index) if job and head else None,
+        wait=rows.wait(index, recorded, now),
+        asked_job=rows.row(index) if job and line.workloads else None,
         others=others,
         asked_at=now,
         as_of=fleet.as_of,
         source=fleet.source,
-        gaps=fleet.gaps,
+        gaps=(*fleet.gaps, *recorded.gaps),
     )
 
 
@@ -192,6 +191,14 @@ class _Rows:
     def rows(self, start: int, end: int) -> tuple[Waiting, ...]:
         """Return the rows of a page."""
         return tuple(self.row(i) for i in range(start, min(end, len(self._line))))
+
+    def wait(self, index: int, recorded: Recorded, now: datetime) -> Wait | None:
+        """Return what is known of the wait of the workload at this place; None if there is none."""
+        if not self._line:
+            return None
+        past = past_jobs(self._fleet, {self._queue.name}, now, recorded)
+        job = self._line[index]
+        return wait_of(job, self._queue, self._fleet, self.tree, past=past, now=now)
 
     def head_needs(self) -> str:
         """Return what the first in line needs and the queue has, or nothing."""

@@ -7,6 +7,7 @@ from commands.footer import footer, gap_notices
 from commands.page import Action, Bold, Code, Line, Page, Paragraph, Part, Table
 from commands.queue_data import Holding, QueueAnswer, Waiting
 from commands.starts import tell_me
+from commands.wait_say import wait_words
 from commands.words import count, since
 
 _HOLDERS = 8
@@ -22,7 +23,7 @@ def queue_page(answer: QueueAnswer) -> Page:
     parts: list[Part] = []
     if answer.waiting:
         parts.append(_waiting_table(answer))
-        parts.append(Paragraph(_wait(answer)))
+        parts += _wait(answer)
     if answer.strategy == "StrictFIFO" and answer.total > 1:
         parts.append(Paragraph((_STRICT,)))
     if answer.aside:
@@ -109,14 +110,11 @@ def _waiting_table(answer: QueueAnswer) -> Table:
     )
 
 
-def _wait(answer: QueueAnswer) -> Line:
-    wait = answer.wait
-    if wait is None:
-        known = f"only {count(answer.past_jobs, 'job')}" if answer.past_jobs else "no job"
-        return (f"How long it takes can't be said: {known} got quota here in the last 14 days.",)
-    size = f" for about {count(wait.gpus, 'GPU')}" if wait.gpus else " for jobs of any size"
-    basis = f"the middle half of {wait.jobs} jobs, last {wait.days} days; no promise"
-    return (f"Typical wait here{size}: {wait.words} ({basis}).",)
+def _wait(answer: QueueAnswer) -> list[Part]:
+    row = answer.asked_job or answer.first
+    if row is None or answer.wait is None or answer.blocked is not None:
+        return []
+    return [Paragraph((wait_words(row.job, answer.wait),))]
 
 
 def _holding(answer: QueueAnswer) -> list[Part]:

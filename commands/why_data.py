@@ -12,7 +12,8 @@ from capacity.explain import explain
 from capacity.model import ClusterQueue, Fleet, Workload
 from capacity.quota import Tree
 from commands.command import World
-from commands.history import Range, past_jobs, queued_since, reserved_at, typical_wait
+from commands.estimate import Wait, wait_of
+from commands.history import Recorded, past_jobs, queued_since, reserved_at
 from commands.jobs import full_name, gang, gpus, held_words
 from commands.queue_data import line_of
 from commands.reasons import cards_of, main_need
@@ -52,7 +53,7 @@ class WhyAnswer:
     reclaim: str
     evictions: tuple[tuple[str, int], ...]
     remedies: tuple[Remedy, ...]
-    wait: Range | None
+    wait: Wait | None
     namesakes: int
     asked_at: datetime
     as_of: datetime
@@ -80,8 +81,9 @@ def answer_job(workload: Workload, fleet: Fleet, world: World, namesakes: int) -
     line = line_of(queue.name, fleet, world).workloads if queue and _waits(workload) else ()
     position = next((i + 1 for i, w in enumerate(line) if w.uid == workload.uid), None)
     head = full_name(line[0]) if position and position > 1 else ""
-    past = past_jobs(fleet, {q.name for q in _same_tree(queue, tree)}, now) if queue else ()
-    here = [p for p in past if queue and p.queue == queue.name]
+    waits, queues = _waits(workload), _same_tree(queue, tree) if queue else frozenset()
+    recorded = world.past(queues) if waits else Recorded()
+    past = past_jobs(fleet, queues, now, recorded) if waits else ()
     return WhyAnswer(
         job=workload.job,
         workload=workload.name,
@@ -107,15 +109,13 @@ def answer_job(workload: Workload, fleet: Fleet, world: World, namesakes: int) -
         ahead_of_it=head,
         reclaim=queue.preemption.reclaim_within_cohort if queue else "",
         evictions=workload.evictions,
-        remedies=remedies(workload, cause, fleet, tree, past=past, now=now)
-        if _waits(workload)
-        else (),
-        wait=typical_wait(here, gpus(workload)) if _waits(workload) else None,
+        remedies=remedies(workload, cause, fleet, tree, past=past, now=now) if waits else (),
+        wait=wait_of(workload, queue, fleet, tree, past=past, now=now) if waits and queue else None,
         namesakes=namesakes,
         asked_at=now,
         as_of=fleet.as_of,
         source=fleet.source,
-        gaps=fleet.gaps,
+        gaps=(*fleet.gaps, *recorded.gaps),
     )
 
 
@@ -137,6 +137,5 @@ def _waits(workload: Workload) -> bool:
     return workload.status == "Pending"
 
 
-def _same_tree(queue: ClusterQueue, tree: Tree) -> list[ClusterQueue]:
-    nodes = tree.cluster_queue(queue.name).root.cluster_queues()
-    return [n.source for n in nodes if isinstance(n.source, ClusterQueue)]
+def _same_tree(queue: ClusterQueue, tree: Tree) -> frozenset[str]:
+    return frozenset(n.name for n in tree.cluster_queue(queue.name).root.cluster_queues())

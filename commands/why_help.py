@@ -11,7 +11,7 @@ from capacity.causes import Cause, Kind, Need
 from capacity.changes import QuotaChange, apply_to
 from capacity.model import UNLIMITED, ClusterQueue, FlavorResource, Fleet, Workload
 from capacity.quota import Node, Tree, can_reserve, potential_available
-from commands.history import Past
+from commands.history import Stretch
 from commands.quota_figures import nominal_in_tree
 from commands.reasons import main_need
 from commands.why_wait import Release, release
@@ -40,7 +40,7 @@ def remedies(
     fleet: Fleet,
     tree: Tree,
     *,
-    past: Sequence[Past],
+    past: Sequence[Stretch],
     now: datetime,
 ) -> tuple[Remedy, ...]:
     """Return what would help a job that waits for quota; nothing where quota isn't the cause."""
@@ -64,7 +64,7 @@ def _wait(when: Release | None, need: Need, node: Node) -> Remedy | None:
     where = node.name if node.parent is None else f"{node.name} or {node.root.name}"
     if when is None:
         return Remedy(f"wait until {short} more come free in {where}", "how long can't be said")
-    words = f"likely in {when.words}, by past run times; no promise"
+    words = f"likely in {when.words}, by past run times: {when.basis}; no promise"
     return Remedy(f"wait until {count(when.jobs, 'job')} of {where} {_ends(when.jobs)}", words)
 
 

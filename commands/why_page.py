@@ -20,6 +20,7 @@ from commands.page import (
     Time,
 )
 from commands.starts import tell_me
+from commands.wait_say import wait_words
 from commands.why_data import ChoicesAnswer, WhyAnswer
 from commands.why_help import Remedy
 from commands.why_say import headline
@@ -138,11 +139,8 @@ def _remedies(answer: WhyAnswer) -> list[Part]:
     parts: list[Part] = []
     if items:
         parts += [Paragraph((Bold("What would start it:"),)), Bullets(items)]
-    wait = answer.wait if items or answer.cause.kind in _LINED_UP else None
-    if wait is not None:
-        size = f" for about {count(wait.gpus, 'GPU')}" if wait.gpus else " for jobs of any size"
-        basis = f"the middle half of {wait.jobs} jobs, last {wait.days} days"
-        parts.append(Paragraph((f"Typical wait here{size}: {wait.words} ({basis}).",)))
+    if answer.wait is not None and answer.wait.typical and answer.cause.kind in _LINED_UP:
+        parts.append(Paragraph((wait_words(answer.job, answer.wait),)))
     return parts
 
 

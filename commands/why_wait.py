@@ -3,7 +3,7 @@
 [pure]
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,29 +11,36 @@ from capacity.causes import Need
 from capacity.demand import reserved_by
 from capacity.model import Fleet, Workload
 from capacity.quota import Node, can_reserve
-from commands.history import Past, reserved_at, time_left
-from commands.words import span
+from commands.history import Stretch, reserved_at
+from commands.jobs import gpus
+from commands.ranges import Range, in_words
+from commands.run_times import RunTimes
 
 _MOST_JOBS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """How many jobs must end for a job to fit, and the range of time in which they likely do."""
+    """How many jobs must end for a job to fit, and the range of time in which they likely do.
+
+    ``open``: it may take longer than ``high``. ``basis`` says which run times the end of the last
+    job that is needed rests on.
+    """
 
     jobs: int
     low: timedelta
     high: timedelta
+    open: bool
+    basis: str
 
     @property
     def words(self) -> str:
         """The range in words."""
-        low, high = span(self.low), span(self.high)
-        return low if low == high else f"{low} to {high}"
+        return in_words(self.low, self.high, is_open=self.open)
 
 
 def release(
-    node: Node, need: Need, fleet: Fleet, past: Sequence[Past], now: datetime
+    node: Node, need: Need, fleet: Fleet, past: Sequence[Stretch], now: datetime
 ) -> Release | None:
     """Return when the need may fit, if jobs of its tree end as jobs did before.
 
@@ -41,40 +48,48 @@ def release(
     than its own time limit. None if too few past jobs are known, or if even all known ends
     wouldn't make room. New jobs may take what comes free; that isn't counted.
     """
-    ends = [e for q in node.root.cluster_queues() for e in _ends(q.name, need, fleet, past, now)]
-    ends = ends[:_MOST_JOBS]
-    soon = _until_fit(node, need, sorted(ends, key=lambda e: e.low))
-    late = _until_fit(node, need, sorted(ends, key=lambda e: e.high))
+    times = RunTimes(past, now)
+    ends = [e for q in node.root.cluster_queues() for e in _ends(q.name, need, fleet, times, now)]
+    soon = _until_fit(node, need, sorted(ends, key=lambda e: e.low)[:_MOST_JOBS])
+    late = _until_fit(node, need, sorted(ends, key=lambda e: (e.open, e.high))[:_MOST_JOBS])
     if soon is None or late is None:
         return None
-    return Release(late[0], soon[1].low, max(soon[1].low, late[1].high))
+    first, last = soon[1], late[1]
+    return Release(late[0], first.low, max(first.low, last.high), last.open, last.basis)
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
+    """When a job likely ends, counted from now; ``open``: later than ``high``, maybe."""
+
     queue: str
     workload: Workload
     low: timedelta
     high: timedelta
+    open: bool
+    basis: str
 
 
-def _ends(queue: str, need: Need, fleet: Fleet, past: Sequence[Past], now: datetime) -> list[_End]:
-    here = [p for p in past if p.queue == queue]
-    found = []
+def _ends(queue: str, need: Need, fleet: Fleet, times: RunTimes, now: datetime) -> Iterator[_End]:
     for workload in fleet.workloads.reserving(queue):
         started = reserved_at(workload)
         if started is None or not reserved_by(workload).get(need.pair):
             continue
-        left = time_left(here, now - started)
+        left = times.left(queue, gpus(workload), now - started)
         if left is not None:
-            limit = _limit(workload, started, now)
-            found.append(_End(queue, workload, min(left.low, limit), min(left.high, limit)))
-    return found
+            yield _end(queue, workload, left, _limit(workload, started, now))
 
 
-def _limit(workload: Workload, started: datetime, now: datetime) -> timedelta:
+def _end(queue: str, workload: Workload, left: Range, limit: timedelta | None) -> _End:
+    if limit is None or (limit > left.high and not left.open):
+        return _End(queue, workload, left.low, left.high, left.open, left.basis)
+    return _End(queue, workload, min(left.low, limit), limit, False, left.basis)
+
+
+def _limit(workload: Workload, started: datetime, now: datetime) -> timedelta | None:
+    """Return how much longer it may run at most, by its own time limit; None without one."""
     if workload.max_execution_seconds is None:
-        return timedelta.max
+        return None
     allowed = timedelta(seconds=workload.max_execution_seconds - workload.past_execution_seconds)
     return max(timedelta(0), allowed - (now - started))
 

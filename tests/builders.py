@@ -33,6 +33,7 @@ from capacity.model import (
     WorkloadPriorityClass,
 )
 from commands.command import Asker
+from commands.history import Recorded
 from gitops.index import Index
 from gitops.people import People, PersonEntry, Team
 from gitops.prices import Prices
@@ -373,6 +374,7 @@ class FakeWorld:
     the_prices: Prices | None = None
     the_index: Index | None = None
     the_deliveries: Deliveries = field(default_factory=Deliveries)
+    the_past: Recorded = field(default_factory=Recorded)
 
     def now(self) -> datetime:
         return self.at
@@ -387,6 +389,9 @@ class FakeWorld:
 
     def pending_order(self, cluster_queue: str) -> tuple[str, ...] | None:
         return self.orders.get(cluster_queue)
+
+    def past(self, cluster_queues: Collection[str]) -> Recorded:
+        return self.the_past
 
     def meter(self) -> Any:
         if self.the_meter is None:

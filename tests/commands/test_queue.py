@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from capacity.errors import UsageError
-from commands.history import FEWEST, past_jobs, time_left, typical_wait
+from commands.history import past_jobs
 from commands.jobs import gang, gpus, held_words
 from commands.parse import parse
 from commands.queue_page import ordinal
@@ -87,27 +87,20 @@ def test_a_job_whose_queue_does_not_exist_is_told_so():
 
 
 def test_a_wait_is_a_range_with_its_basis():
-    answer = ask("queue research")
-    assert answer.wait.jobs == 40
-    assert answer.wait.gpus == 16
-    assert timedelta(minutes=10) <= answer.wait.low < answer.wait.high <= timedelta(minutes=135)
+    wait = ask("queue research").wait
+    assert (wait.typical.jobs, wait.typical.going, wait.gpus) == (40, 3, 16)
+    assert timedelta(minutes=10) <= wait.typical.low < wait.typical.high
+    assert wait.typical.high <= timedelta(minutes=135)
 
 
-def test_too_few_past_jobs_give_no_range():
-    past = past_jobs(a_fleet(), {"research"}, NOW)
-    assert typical_wait(past[: FEWEST - 1], 16) is None
-    assert typical_wait(past[:FEWEST], 16) is not None
-
-
-def test_jobs_of_other_sizes_count_when_like_ones_are_few():
-    found = typical_wait(past_jobs(a_fleet(), {"research"}, NOW), 1)
-    assert found.gpus is None
-    assert found.jobs > FEWEST
+def test_the_wait_is_that_of_the_job_that_was_asked_about_else_of_the_first():
+    assert (ask("queue research").wait.gpus, ask("queue eval-3").wait.gpus) == (16, 1)
+    assert ask("queue chat").wait is None
 
 
 def test_jobs_from_before_the_window_do_not_count():
-    old = finished_workloads(5)
-    fleet = a_fleet(workloads=old)
+    fleet = a_fleet(workloads=finished_workloads(5))
+    assert len(past_jobs(fleet, {"research"}, NOW)) == 5
     assert len(past_jobs(fleet, {"research"}, NOW + timedelta(days=30))) == 0
 
 
@@ -115,14 +108,7 @@ def test_a_wait_is_counted_from_the_requeueing_as_in_kueues_metrics():
     job = a_workload("a", state="Admitted", created=ago(hours=9), since=ago(hours=1))
     job = replace(job, conditions=(*job.conditions, condition("Requeued", at=ago(hours=2))))
     (past,) = past_jobs(a_fleet(workloads=(job,)), {"research"}, NOW)
-    assert past.waited == timedelta(hours=1)
-
-
-def test_time_left_looks_only_at_jobs_that_reached_the_age():
-    past = past_jobs(a_fleet(), {"research"}, NOW)
-    young, old = time_left(past, timedelta(hours=1)), time_left(past, timedelta(hours=10))
-    assert young.jobs > old.jobs >= FEWEST
-    assert time_left(past, timedelta(days=3)) is None
+    assert past.reserved_at - past.queued_since == timedelta(hours=1)
 
 
 def test_finished_pods_of_a_running_gang_hold_nothing():
