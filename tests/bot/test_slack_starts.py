@@ -367,12 +367,12 @@ def test_a_database_that_is_down_is_told_and_answers_are_given_all_the_same(
 
 
 def test_the_wish_is_on_disk_before_the_ack(staged: Callable[..., Stage], db: Store) -> None:
-    """What comes after the ack may be lost in a crash: here the cluster is never looked at."""
-    stage = staged(starts=db.starts)
+    """So a crash after the ack loses no click."""
+    slow = SlowStarts(db)
+    stage = staged(starts=slow)
     ana = stage.person("U0ANA")
     answer = ask(ana)
-    stage.answer_seconds = 30.0
-    stage.world.down = SourceDown("Kueue", None)
+    slow.seconds = 0.6
     press(ana, answer, TELL)
     assert wishes(db) == ["research/llm-ft-7"], "the press returns with the ack"
 

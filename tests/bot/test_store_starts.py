@@ -152,12 +152,15 @@ def test_a_job_that_started_may_be_wished_for_anew_and_its_old_news_is_dropped(
     store.starts.told(noted(store), LATER)
     [started] = store.starts.all("T1")
     assert store.starts.note(started, ENDED)
+    claimed = store.starts.claim(started, LATER)
+    assert claimed is not None
     got = store.starts.wish(ANA, JOB, LATER)
     assert got is not None
     anew, new = got
     assert new
     assert (anew.started_at, anew.news, anew.until) == (None, None, LATER + LASTS)
-    assert store.starts.all("T1") == (anew,)
+    store.starts.told(claimed.awaited, LATER)
+    assert store.starts.all("T1") == (anew,), "what was being told is not the new wish's end"
 
 
 def test_telling_of_a_stopped_wish_changes_nothing(store: Store) -> None:
