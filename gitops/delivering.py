@@ -5,7 +5,7 @@ Whose deliveries matter is told by commits: one that names a commit of our repos
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -48,10 +48,15 @@ class Delivering:
 
 @dataclass(frozen=True, slots=True)
 class Tracker:
-    """Answers for requests: ``read`` gives what the controllers say now."""
+    """Answers for requests: ``read`` gives what the controllers say now.
+
+    ``known`` are those that once named a commit of our repository: they follow it also while all
+    that they name is newer than our mirror.
+    """
 
     read: Callable[[], Deliveries]
     history: History
+    known: set[tuple[str, str, str]] = field(default_factory=set)
 
     def of(self, request: Request) -> Delivering | None:
         """Return how far a merged request is; None when no controller brings its files."""
@@ -67,12 +72,14 @@ class Tracker:
         A mirror may not have a commit yet that was merged just now.
         """
         every = self.read()
-        found = [
-            delivery
-            for delivery in every.found
-            if any(c == merge or self.history.includes(c, c) for c in delivery.commits)
-        ]
-        return Deliveries(tuple(found), every.gaps)
+        found = tuple(delivery for delivery in every.found if self._follows(delivery, merge))
+        return Deliveries(found, every.gaps)
+
+    def _follows(self, delivery: Delivery, merge: str) -> bool:
+        name = (delivery.tool, delivery.name, delivery.url)
+        if any(c == merge or self.history.includes(c, c) for c in delivery.commits):
+            self.known.add(name)
+        return name in self.known
 
 
 def delivering(deliveries: Sequence[Delivery], merge: str, history: History) -> Delivering | None:

@@ -86,13 +86,25 @@ def test_only_what_follows_our_repository_and_covers_the_file_counts() -> None:
         a_request(merge_sha=MERGE), diff="--- a/clusters/prod/q.yaml\n+++ b/clusters/prod/q.yaml\n"
     )
     other_folder = replace(PROD, path="apps", message="no")
-    other_repository = replace(PROD, fetched=STRANGE, applied=STRANGE, message="no")
+    other_repository = replace(PROD, name="x/other", fetched=STRANGE, applied=STRANGE, message="no")
     found = Deliveries((other_folder, other_repository, replace(PROD, applied=MERGE)))
     told = Tracker(lambda: found, Line()).of(request)
     assert told is not None
     assert told.applied == MERGE
     assert Tracker(lambda: Deliveries((other_repository,)), Line()).of(request) is None
     assert Tracker(lambda: found, Line()).of(a_request()) is None
+
+
+def test_a_controller_ahead_of_our_mirror_still_follows_our_repository() -> None:
+    request = replace(a_request(merge_sha=MERGE), diff="+++ b/clusters/prod/q.yaml\n")
+    ahead = replace(PROD, fetched=STRANGE, attempted=STRANGE, applied=STRANGE, since=START)
+    said = [PROD]
+    tracker = Tracker(lambda: Deliveries(tuple(said)), Line())
+    assert tracker.of(request) is not None
+    said[0] = ahead
+    told = tracker.of(request)
+    assert told is not None
+    assert told.at_work(START + timedelta(seconds=9))
 
 
 def test_a_base_outside_of_every_folder_is_everybodys() -> None:
