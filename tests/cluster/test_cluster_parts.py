@@ -178,6 +178,8 @@ def test_an_interrupted_session_leaves_nothing_running(tmp_path: Path) -> None:
     command += ["--rootdir", str(tmp_path), "--basetemp", str(tmp_path / "base"), str(tmp_path)]
     log = (tmp_path / "log").open("w")
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    # What a shell starts in the background inherits that SIGINT is ignored: not this session.
+    command = ["env", "--default-signal=INT", *command]
     session = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     wait_until(lambda: len((tmp_path / "pids").read_text().split()) == 2, "the test waits", 60)
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
