@@ -166,14 +166,24 @@ def _finished(workload: Workload, fleet: Fleet) -> News:
     finished = workload.condition("Finished")
     if finished is None:
         return news
-    said = finished.message if finished.reason == FAILED else ""
-    return replace(news, at=finished.last_transition, reason=finished.reason, said=said)
+    return replace(
+        news,
+        at=finished.last_transition,
+        reason=finished.reason,
+        said=finished.message if finished.reason == FAILED else "",
+        namesake=_others(workload.namespace, workload.job, fleet),
+    )
 
 
 def _gone(awaited: Awaited, fleet: Fleet) -> News:
-    others = (w for w in fleet.workloads.named(awaited.job) if w.namespace == awaited.namespace)
-    namesake = any(not w.is_true("Finished") for w in others)
+    namesake = _others(awaited.namespace, awaited.job, fleet)
     return replace(_seen(Turn.GONE, None, fleet), namesake=namesake)
+
+
+def _others(namespace: str, job: str, fleet: Fleet) -> bool:
+    """Tell whether there is an unfinished job of this name."""
+    found = (w for w in fleet.workloads.named(job) if w.namespace == namespace)
+    return any(not w.is_true("Finished") for w in found)
 
 
 def _seen(turn: Turn, workload: Workload | None, fleet: Fleet) -> News:

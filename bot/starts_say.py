@@ -12,11 +12,20 @@ from commands.starts import tell_me
 from commands.words import span
 
 REPEATED = "you may have had this already: I was interrupted while I sent it"
+# Kueue's reasons for Finished (apis/kueue/v1beta2, workload_types.go).
+_ENDS = {
+    "Succeeded": "has finished",
+    FAILED: "failed",
+    "OwnerNotFound": "was deleted",
+    "OutOfSync": "was replaced because it was changed",
+    "WorkloadSliceReplaced": "was replaced because its size changed",
+}
 _READY = {
     True: "All its pods are ready.",
     False: "Its pods start now; not all of them are ready yet.",
     None: "Its pods start now; when they are ready Kueue doesn't say here.",
 }
+_NAMESAKE = " Another job of this name is there: ask why to be told about that one."
 _WAITS = " It waits in line again; ask below to be told of its next start."
 
 
@@ -82,19 +91,15 @@ def _pods(news: News) -> Line:
 
 
 def _finished(awaited: Awaited, news: News) -> Line:
-    if news.reason == FAILED:
-        ended = "failed"
-    elif news.reason == "Succeeded":
-        ended = "has finished"
-    else:
-        ended = f"ended ({news.reason})"
+    ended = _ENDS.get(news.reason, f"ended ({news.reason})")
+    other: Line = (_NAMESAKE,) if news.namesake else ()
     at: Line = (" ", Time(news.at)) if news.at else ()
     if awaited.started_at is not None:
         return (Bold(f"{awaited.job} {ended}"), *at, ", soon after it had started.")
     if news.admitted_at is None:
-        return (Bold(f"{awaited.job} {ended} without having started"), *at, ".")
+        return (Bold(f"{awaited.job} {ended}"), *at, ". It never started.", *other)
     started: Line = (" It had started ", Time(news.admitted_at), ".")
-    return (Bold(f"{awaited.job} {ended} already"), *at, ".", *started)
+    return (Bold(f"{awaited.job} {ended} already"), *at, ".", *started, *other)
 
 
 def _switched_off(awaited: Awaited, news: News) -> Line:
@@ -108,8 +113,7 @@ def _gone(awaited: Awaited, news: News) -> Line:
         Bold(f"{awaited.job} is no longer there."),
         " It was deleted, or it ended and isn't kept; I didn't see it start.",
     )
-    other = " Another job of this name is there: ask why to be told about that one."
-    return (*said, other) if news.namesake else said
+    return (*said, _NAMESAKE) if news.namesake else said
 
 
 def _stopped(awaited: Awaited, news: News) -> Line:

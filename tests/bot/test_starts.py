@@ -41,7 +41,8 @@ WISH = Awaited(
 TOLD = replace(WISH, started_at=ago(minutes=10), until=NOW + timedelta(minutes=50))
 
 
-def seen(*workloads: Workload, **changes: Any) -> Fleet:
+def seen(*workloads: Workload, other: bool = False, **changes: Any) -> Fleet:
+    workloads = (*workloads, replace(JOB, uid="uid-2")) if other else workloads
     fleet = a_fleet(queues=[a_cluster_queue("research")], workloads=workloads)
     return replace(fleet, **{"every_workload": True} | changes)
 
@@ -80,6 +81,11 @@ def evicted(reason: str = "Preempted", *, stays: bool = False, **changes: Any) -
         return admitted(lost, **changes)
     no = (waiting_condition("told"), condition("Admitted", "False", "No", at=ago(minutes=2)))
     return replace(JOB, conditions=(lost, *no), **changes)
+
+
+def ended(reason: str) -> Workload:
+    """It never had quota."""
+    return replace(JOB, conditions=(condition("Finished", "True", reason, "", ago(minutes=2)),))
 
 
 RESERVED = a_workload("train", 2, 8, state="QuotaReserved", created=ago(minutes=50))
@@ -199,14 +205,12 @@ STORIES: dict[str, tuple[Awaited, Workload | None, dict[str, Any]]] = {
         finished("Failed", "Job has reached the backoff limit"),
         {},
     ),
-    "ended without a start": (
-        WISH,
-        replace(JOB, conditions=(condition("Finished", "True", "OutOfSync", "", ago(minutes=2)),)),
-        {},
-    ),
+    "deleted, and Kueue saw it first": (WISH, ended("OwnerNotFound"), {}),
+    "changed while it waited": (WISH, ended("WorkloadSliceReplaced"), {"other": True}),
+    "ended for a reason of another day": (WISH, ended("Celestial"), {}),
     "switched off": (WISH, replace(JOB, active=False), {}),
     "gone": (WISH, None, {}),
-    "gone, and there is another": (WISH, replace(JOB, uid="uid-2"), {}),
+    "gone, and there is another": (WISH, None, {"other": True}),
     "still waits": (replace(WISH, until=NOW), JOB, {}),
     "not to be seen": (replace(WISH, until=NOW), None, {"every_workload": False}),
     "stopped again": (TOLD, evicted(), {}),
