@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 
 from bot.settings import Settings
 from commands.table import COMMANDS
@@ -88,3 +89,30 @@ def test_the_policy_page_examples_are_valid() -> None:
     parsed = policy_file.parse(policy.encode())
     assert parsed.rules
     assert not parsed.problems
+
+
+def test_the_operations_page_names_settings_and_metrics_that_are_there() -> None:
+    text = (ROOT / "docs/operations.md").read_text("utf-8")
+    named = set(re.findall(r"`GPUBOT_([A-Z_]+)", text))
+    assert {name.lower() for name in named} <= set(Settings.model_fields)
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "bot").glob("*.py"))
+    for metric in re.findall(r"`(gpubot_[a-z_]+)", text):
+        assert f'"{metric}"' in code, metric
+
+
+def test_the_deployment_sets_what_the_settings_know() -> None:
+    objects = list(yaml.safe_load_all((ROOT / "deploy/gpubot.yaml").read_text("utf-8")))
+    pod = next(o for o in objects if o["kind"] == "Deployment")["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    given = {e["name"].removeprefix("GPUBOT_").lower(): e["value"] for e in container["env"]}
+    secrets = {"slack_bot_token": "xoxb-1", "slack_app_token": "xapp-1", "forge_token": "x"}
+    settings = Settings(**given, **secrets)
+    assert settings.listen_host == "0.0.0.0"
+    assert [p["containerPort"] for p in container["ports"]] == [settings.listen_port]
+    mounts = {m["mountPath"] for m in container["volumeMounts"]}
+    assert str(Path(settings.repository).parent) in mounts
+    users = re.findall(r"^USER (\d+)$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+    assert users == [str(pod["securityContext"]["runAsUser"])]
+    rbac = yaml.safe_load_all((ROOT / "deploy/rbac.yaml").read_text("utf-8"))
+    accounts = {o["metadata"]["name"] for o in rbac if o["kind"] == "ServiceAccount"}
+    assert pod["serviceAccountName"] in accounts
