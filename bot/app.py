@@ -10,6 +10,7 @@ import structlog
 from aiohttp import web
 
 from bot.digests import Digests
+from bot.history import Recorder
 from bot.inbox import Inbox
 from bot.jobs import Jobs
 from bot.metrics import Metrics
@@ -28,6 +29,7 @@ from gitops.flow import Flow
 log = structlog.get_logger(__name__)
 MOST_TICKS = 20
 RECOVER_SECONDS, OUTBOX_SECONDS, DIGEST_SECONDS, LOOKOUT_SECONDS = 10.0, 1.0, 30.0, 3.0
+HISTORY_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Backend:
     sources: Sources
     store: Store
     flow: Flow
+    history: Recorder
     now: Callable[[], datetime]
 
     def page(self, text: str, asker: Asker) -> Page:
@@ -166,9 +169,13 @@ class App:
         self._jobs.every(DIGEST_SECONDS, "digests", digests.send_due)
         lookout = self._lookout(slack)
         self._jobs.every(LOOKOUT_SECONDS, "starts", lookout.look)
+        history = self.backend.history
+        self._jobs.every(HISTORY_SECONDS, "history", lambda: history.run(self._background))
         watch = self.metrics.watch
         watch("gpubot_awaited_jobs", "Jobs whose start people wait for.", lambda: lookout.waiting)
         watch("gpubot_starts_untold", "News of them not told yet.", lambda: lookout.untold)
+        unwritten = "Stretches of jobs that the history doesn't hold yet."
+        watch("gpubot_history_unwritten", unwritten, lambda: history.unwritten)
 
     def _lookout(self, slack: Slack) -> Lookout:
         return Lookout(

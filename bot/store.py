@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from bot.store_audit import Audit
 from bot.store_digests import Digests
 from bot.store_engine import Database, open_database
+from bot.store_history import History
 from bot.store_requests import Requests
 from bot.store_starts import Starts
 from bot.store_talk import Inbox, Outbox
@@ -20,6 +21,7 @@ class Store:
     outbox: Outbox
     digests: Digests
     starts: Starts
+    history: History
     audit: Audit
 
     def close(self) -> None:
@@ -37,5 +39,6 @@ def open_store(url: str) -> Store:
         Outbox(database),
         Digests(database),
         Starts(database),
+        History(database),
         Audit(database),
     )

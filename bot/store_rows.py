@@ -6,7 +6,17 @@ A change here needs a migration in ``bot/migrations/versions``; a test compares 
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, DateTime, Dialect, ForeignKey, Integer, Text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    Text,
+)
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel, UniqueConstraint
 
@@ -177,6 +187,37 @@ class AwaitedRow(SQLModel, table=True):
     news: Any = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
     not_before: datetime | None = Field(default=None, sa_column=Column(Utc))
     doubtful: bool = False
+
+
+class StretchRow(SQLModel, table=True):
+    """One stretch of a job (``commands.history.Stretch``); ``began`` makes it the same for all."""
+
+    __tablename__ = "stretch"
+    __table_args__ = (Index("ix_stretch_cluster_ended_at", "cluster", "ended_at"),)
+
+    cluster: str = Field(primary_key=True)
+    uid: str = Field(primary_key=True)
+    began: datetime = Field(sa_column=Column(Utc, primary_key=True))
+    queue: str
+    flavor: str
+    gpus: int = Field(sa_column=Column(BigInteger, nullable=False))
+    pods: int
+    priority: int
+    queued_since: datetime = Field(sa_column=Column(Utc, nullable=False))
+    reserved_at: datetime | None = Field(default=None, sa_column=Column(Utc))
+    admitted_at: datetime | None = Field(default=None, sa_column=Column(Utc))
+    ended_at: datetime | None = Field(default=None, sa_column=Column(Utc))
+    end: str
+    reason: str
+
+
+class SeenRow(SQLModel, table=True):
+    """Until when a cluster's jobs were looked at: what went on then may have ended unseen since."""
+
+    __tablename__ = "history_seen"
+
+    cluster: str = Field(primary_key=True)
+    until: datetime = Field(sa_column=Column(Utc, nullable=False))
 
 
 class AuditRow(SQLModel, table=True):

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from bot.app import App, Backend, Shape
 from bot.forges import forge_of, hook_of
+from bot.history import Recorder
 from bot.proposals import Proposals, what_if
 from bot.settings import Settings
 from bot.slack import Access
@@ -107,7 +108,8 @@ def backend(settings: Settings, now: Now = utc_now) -> Backend:
         poll_every=timedelta(seconds=settings.poll_seconds),
         delivering=sources.tracker.of,
     )
-    return Backend(sources, store, flow, now)
+    history = Recorder(store.history, sources.book, reader.fleet, cluster=settings.cluster, now=now)
+    return Backend(sources, store, flow, history, now)
 
 
 def access(settings: Settings) -> Access:

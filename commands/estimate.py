@@ -10,9 +10,8 @@ from itertools import chain
 
 from capacity.demand import candidates, demand, selects
 from capacity.model import ClusterQueue, FlavorResource, Fleet, PodSet, Workload
-from capacity.order import is_queued
 from capacity.quota import Tree, potential_available
-from commands.history import WINDOW, Stretch, queued_since
+from commands.history import WINDOW, Stretch, awaits_quota, queued_since
 from commands.jobs import gpus
 from commands.ranges import FEWEST, Like, Range, likes, range_of, spell
 from commands.survival import Curve, Spell
@@ -90,9 +89,7 @@ class _Line:
                 yield spell(queued_since(workload), now, now, ended=False)
 
     def _waits(self, workload: Workload) -> bool:
-        requeued = workload.condition("Requeued")
-        held_back = requeued is not None and requeued.status == "False"
-        return not held_back and is_queued(workload) and self._size(workload) <= self._most
+        return awaits_quota(workload) and self._size(workload) <= self._most
 
     def _size(self, workload: Workload) -> int:
         """Return its GPUs, counted once for all Workloads of a shape: they share their pod sets."""

@@ -14,6 +14,7 @@ from typing import Literal
 
 from capacity.errors import Gap
 from capacity.model import Fleet, Workload
+from capacity.order import is_queued
 from commands.jobs import gpus
 from commands.words import is_gpu
 
@@ -100,6 +101,13 @@ def queued_since(workload: Workload) -> datetime:
     """Return since when it waits, as Kueue's metrics count: its requeueing, else its creation."""
     requeued = workload.condition("Requeued")
     return requeued.last_transition if requeued else workload.created
+
+
+def awaits_quota(workload: Workload) -> bool:
+    """Tell whether it waits in its queue for nothing but its turn: not on hold, nor held back."""
+    requeued = workload.condition("Requeued")
+    held_back = requeued is not None and requeued.status == "False"
+    return not held_back and is_queued(workload)
 
 
 def stretch_of(workload: Workload) -> Stretch | None:
