@@ -124,9 +124,10 @@ class Recorder:
         return self._written_until is None or until - self._written_until >= HEARTBEAT
 
     def _tidy(self) -> None:
-        """Forget what is too old, now and then."""
+        """Forget what is too old, now and then; not before it is known who is still watched."""
         now = self._now()
-        if self._tidied_at is None or now - self._tidied_at >= TIDYING:
+        due = self._tidied_at is None or now - self._tidied_at >= TIDYING
+        if due and not self._unwritten:
             self._tidied_at = now
             self._book.forget_before(now - WINDOW)
             gone = self._store.prune(now)

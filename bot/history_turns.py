@@ -36,6 +36,8 @@ def turns(before: Fleet, after: Fleet) -> Iterator[Stretch]:
     """Yield every stretch that is new, or of which more is known, since the first look."""
     sight = Sight(before, after)
     for old, new in changes(before.workloads, after.workloads):
+        if old is not None and new is not None and _same(old, new):
+            continue
         was, now = stretch_of(old) if old else None, stretch_of(new) if new else None
         if now is not None and now != was:
             yield now
@@ -66,6 +68,11 @@ def unfinished(
         now = stretch_of(workload) if workload else None
         if now is None or now.key != stretch.key:
             yield _ended(stretch, until or stretch.began, "lost")
+
+
+def _same(old: Workload, new: Workload) -> bool:
+    """Tell whether nothing that a stretch is made of differs: after a list everything is new."""
+    return old.admission == new.admission and old.conditions == new.conditions
 
 
 def _over(was: Stretch, new: Workload | None, sight: Sight) -> Stretch:

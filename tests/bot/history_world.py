@@ -110,6 +110,7 @@ class MemoryStore:
     until: datetime | None = None
     down: bool = False
     writes: int = 0
+    tidied: int = 0
 
     def read(self, cluster: str, since: datetime, most: int) -> Kept:
         self._check()
@@ -130,6 +131,7 @@ class MemoryStore:
 
     def prune(self, now: datetime) -> int:
         self._check()
+        self.tidied += 1
         return 0
 
     def _check(self) -> None:

@@ -230,6 +230,19 @@ def test_it_is_written_in_batches_and_said_to_be_whole_only_at_the_end(
     assert (bot.recorder.unwritten, bot.store.until) == (0, cluster.at)
 
 
+def test_what_is_too_old_is_forgotten_once_all_is_written(cluster: Cluster, bot: Bot) -> None:
+    for _ in range(BATCH * BATCHES + 1):
+        cluster.start(cluster.submit())
+    bot.look()
+    assert bot.store.tidied == 0
+    for _ in range(3):
+        bot.look()
+    assert bot.store.tidied == 1
+    cluster.pass_time(3600)
+    bot.look()
+    assert bot.store.tidied == 2
+
+
 def test_where_nothing_happens_nothing_is_written_but_once_a_minute(
     cluster: Cluster, bot: Bot
 ) -> None:
