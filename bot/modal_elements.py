@@ -15,11 +15,21 @@ def field(block: str, label: str, element: Block, more: Block | None = None) -> 
     return shown | (more or {})
 
 
-def select(block: str, label: str, options: Sequence[tuple[str, str]], chosen: str) -> Block:
-    """Return a live menu of (value, words); says how many of them a menu can't hold."""
+def select(
+    block: str,
+    label: str,
+    options: Sequence[tuple[str, str]],
+    chosen: str,
+    *,
+    live: bool = True,
+) -> Block:
+    """Return a menu of (value, words); says how many of them a menu can't hold.
+
+    A ``live`` one tells of each choice at once.
+    """
     fitting = [_option(value, words) for value, words in options if len(value) <= OPTION_VALUE]
     known = fitting[:MOST_OPTIONS] or [_option("none", "none")]
-    more: Block = dict(LIVE)
+    more: Block = dict(LIVE) if live else {}
     if len(options) > len(known):
         more["hint"] = plain(
             f"{len(known)} of {len(options)} are listed. Type others after the command."
@@ -57,11 +67,26 @@ def day(block: str, label: str, chosen: str) -> Block:
     return field(block, label, element, {"optional": True})
 
 
-def lines(block: str, label: str, typed: str, most: int, hint: str = "") -> Block:
+def lines(
+    block: str, label: str, typed: str, most: int, hint: str = "", *, optional: bool = False
+) -> Block:
     """Return a field for several lines of words."""
     element: Block = {"type": "plain_text_input", "multiline": True, "max_length": most}
     element |= {"initial_value": typed} if typed else {}
-    return field(block, label, element, {"hint": plain(hint)} if hint else {})
+    more: Block = {"hint": plain(hint)} if hint else {}
+    return field(block, label, element, more | ({"optional": True} if optional else {}))
+
+
+def line(block: str, label: str, example: str) -> Block:
+    """Return a field for one line of words that may stay empty."""
+    element: Block = {"type": "plain_text_input", "placeholder": plain(example), "max_length": 200}
+    return field(block, label, element, {"optional": True})
+
+
+def upload(block: str, label: str, filetypes: Sequence[str]) -> Block:
+    """Return a field for one file, which may stay empty."""
+    element: Block = {"type": "file_input", "filetypes": list(filetypes), "max_files": 1}
+    return field(block, label, element, {"optional": True})
 
 
 def words(text: str) -> Block:

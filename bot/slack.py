@@ -18,6 +18,7 @@ from bot.slack_change import Deeds
 from bot.slack_client import SlackClient, SlackRefused
 from bot.slack_decide import Deciding
 from bot.slack_edge import Edge
+from bot.slack_fit import Fitting
 from bot.slack_home import HomeTab
 from bot.slack_http import Webhook
 from bot.slack_identity import Caller, Gate
@@ -98,9 +99,10 @@ class Slack:
         self._telling = Telling(edge, desk, asking.own, self.home.publish)
         requesting = Requesting(edge, self.deeds, ports.fleet, ports.preview, now)
         deciding = Deciding(edge, self.deeds, ports.view, now)
-        for part in (asking, requesting, deciding, self._telling, self.home):
+        fitting = Fitting(edge, ports.answer, ports.fleet)
+        for part in (asking, requesting, deciding, fitting, self._telling, self.home):
             part.register(self._app)
-        slack_commands.register(self._app, asking, requesting)
+        slack_commands.register(self._app, asking, requesting, fitting)
 
         async def changed(event: dict[str, Any]) -> None:
             gate.forget(str((event.get("user") or {}).get("id", "")))

@@ -7,6 +7,7 @@ inside the call when it is short; the outbox, which can wait, gets the advice in
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -23,6 +24,8 @@ from capacity.errors import GpubotError, SourceDown
 
 # A response address is a right to post that comes in from outside: only Slack's hosts get one.
 RESPONSE_HOSTS = {"hooks.slack.com", "hooks.slack-gov.com"}
+# The token goes with a download, so only where Slack keeps files.
+FILE_HOSTS = {"files.slack.com", "files.slack-gov.com"}
 TIMEOUT = 10
 # These take their arguments as a form only.
 UPLOADS = {"files.getUploadURLExternal", "files.completeUploadExternal"}
@@ -53,12 +56,22 @@ class SlackRefused(GpubotError):
         self.code = code
 
 
+@dataclass(frozen=True, slots=True)
+class Download:
+    """What an address gave: its media type, at most so many bytes; or that it led elsewhere."""
+
+    kind: str
+    content: bytes
+    is_elsewhere: bool = False
+
+
 class SlackClient:
     """One workspace's bot. Made on the event loop, closed with ``close``."""
 
     def __init__(self, token: str, base_url: str) -> None:
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT))
         self._own = urlsplit(base_url)
+        self._token = token
         lost = AsyncConnectionErrorRetryHandler(max_retry_count=2)
         slow = AsyncRateLimitErrorRetryHandler(max_retry_count=2)
         self._clients = {
@@ -85,7 +98,7 @@ class SlackClient:
         """
         client = self._clients[repeat]
         # Slack takes JSON for what writes only.
-        reads = method in {"users.info", "auth.test", *UPLOADS}
+        reads = method in {"users.info", "auth.test", "files.info", *UPLOADS}
         how: dict[str, Any] = {"params" if reads else "json": arguments}
         try:
             response = await client.api_call(method, **how)
@@ -148,6 +161,33 @@ class SlackClient:
         found: dict[str, Any] = answer.get("user") or {}
         return found
 
+    async def file(self, file: str) -> dict[str, Any]:
+        """Return what ``files.info`` says about a file."""
+        answer = await self.call("files.info", file=file)
+        found: dict[str, Any] = answer.get("file") or {}
+        return found
+
+    async def download(self, url: str, most: int) -> Download:
+        """Read a file that Slack keeps: ``most`` bytes, and one more to tell that it is too long.
+
+        Raises SlackRefused for an address that isn't Slack's, and SlackDown. Redirects are not
+        followed: they would carry the token elsewhere.
+        """
+        if not self._is_slacks(url, FILE_HOSTS):
+            raise SlackRefused("the file's address is not Slack's", "download")
+        headers = {"Authorization": f"Bearer {self._token}"}
+        try:
+            async with self._session.get(url, headers=headers, allow_redirects=False) as response:
+                if response.status == 429 or response.status >= 500:
+                    raise SlackDown(detail=f"download: {response.status}")
+                elsewhere = response.status in range(300, 400)
+                if response.status != 200 and not elsewhere:
+                    raise SlackRefused(str(response.status), "download")
+                content = await _at_most(response.content, most + 1)
+                return Download(response.content_type, content, elsewhere)
+        except DOWN as error:
+            raise SlackDown(detail=f"download: {type(error).__name__}") from error
+
     async def respond(self, url: str, message: Message, **how: Any) -> None:
         """Answer through a payload's response address; raises SlackRefused for a foreign host."""
         if not self.may_respond(url):
@@ -165,10 +205,20 @@ class SlackClient:
 
     def may_respond(self, url: str) -> bool:
         """Whether the address is Slack's, or the playground's when that is the Web API."""
+        return self._is_slacks(url, RESPONSE_HOSTS)
+
+    def _is_slacks(self, url: str, hosts: set[str]) -> bool:
         parts = urlsplit(url)
         if self._own.hostname == "slack.com":
-            return parts.scheme == "https" and parts.netloc in RESPONSE_HOSTS
+            return parts.scheme == "https" and parts.netloc in hosts
         return (parts.scheme, parts.netloc) == (self._own.scheme, self._own.netloc)
+
+
+async def _at_most(stream: aiohttp.StreamReader, most: int) -> bytes:
+    content = b""
+    while len(content) < most and (chunk := await stream.read(most - len(content))):
+        content += chunk
+    return content
 
 
 def _body(message: Message) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.slack_ask import Asking, question
 from bot.slack_edge import Edge
+from bot.slack_fit import Fitting
 from bot.slack_request import Requesting
 from capacity.errors import UsageError
 
@@ -14,8 +15,8 @@ GPU = re.compile(r"^/gpu(-[a-z]+)?$")
 ANYTHING = re.compile("")
 
 
-def register(app: AsyncApp, asking: Asking, requesting: Requesting) -> None:
-    """Attach ``/gpu <word> ...`` and ``/gpu-<word> ...``; "request" opens the modal."""
+def register(app: AsyncApp, asking: Asking, requesting: Requesting, fitting: Fitting) -> None:
+    """Attach ``/gpu <word> ...`` and ``/gpu-<word> ...``; "request" and bare "fit" open modals."""
 
     async def command(ack: Any, body: dict[str, Any]) -> None:
         await ack()
@@ -23,6 +24,8 @@ def register(app: AsyncApp, asking: Asking, requesting: Requesting) -> None:
         word, _, rest = text.partition(" ")
         if word.casefold() == "request":
             await requesting.open(body, rest)
+        elif word.casefold() == "fit" and not rest.strip():
+            await fitting.open(body)
         else:
             await asking.command(body, text)
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from aiohttp import web
 
+from bot.playground.fake_slack import web_files
 from bot.playground.fake_slack.error import SlackError
 from bot.playground.fake_slack.server import FakeSlack, application
 from bot.playground.page_events import PageEvents
@@ -69,6 +70,7 @@ class PageServer:
             web.get("/play/world", self._world),
             web.get("/play/events", self.events.handle),
             web.post("/play/do", self._do),
+            web.post("/play/upload", self._upload),
             web.post("/play/speed", self._speed),
         ]
 
@@ -125,6 +127,17 @@ class PageServer:
             return _json(refusal.to_json(), 409)
         except (json.JSONDecodeError, KeyError, AttributeError):
             return _json({"error": "not a gesture"}, 400)
+
+    async def _upload(self, request: web.Request) -> web.Response:
+        """Take a person's file for a field of a modal."""
+        workspace = self.slack.workspace
+        try:
+            user = workspace.user(request.query.get("user", "")).id
+            name = request.query.get("name", "")
+            file = web_files.give(workspace, user, name, await request.read())
+        except SlackError as refusal:
+            return _json(refusal.to_json(), 409)
+        return _json({"id": file.id})
 
     async def _speed(self, request: web.Request) -> web.Response:
         try:

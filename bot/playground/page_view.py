@@ -30,7 +30,7 @@ def stage(workspace: Workspace, app: SlackApp) -> Json:
         for c in app.commands or ()
     ]
     groups = {g.id: g.handle for g in workspace.groups.values()}
-    shortcuts = [dict(s) for s in app.shortcuts]
+    shortcuts = [dict(s) for s in app.shortcuts or ()]
     return {
         "people": list(ON_STAGE),
         "users": users,

@@ -69,6 +69,11 @@ def test_it_asks_for_the_scopes_that_are_used(manifest: dict[str, Any]) -> None:
     assert set(manifest["oauth_config"]["scopes"]["bot"]) == needed - {""}
 
 
+def test_its_shortcuts_are_those_that_are_listened_to(manifest: dict[str, Any]) -> None:
+    declared = [s["callback_id"] for s in manifest["features"]["shortcuts"]]
+    assert sorted(declared) == sorted(strings_in_calls("shortcut"))
+
+
 def test_nothing_of_it_is_reachable_from_outside(manifest: dict[str, Any]) -> None:
     assert manifest["settings"]["socket_mode_enabled"] is True
     assert "url" not in json.dumps(manifest)

@@ -230,7 +230,11 @@ def test_a_file_takes_three_steps(stage: Stage) -> None:
     [message] = stage.person("U0LI").see_channel()
     assert message.text == "see"
     assert message.files[0]["title"] == "Hours"
-    assert requests.get(message.files[0]["url_private"], timeout=5).text == "a,b\n"
+    address = message.files[0]["url_private"]
+    right = {"Authorization": f"Bearer {stage.slack.app.bot_token}"}
+    assert requests.get(address, headers=right, timeout=5).text == "a,b\n"
+    stranger = requests.get(address, timeout=5, allow_redirects=False)
+    assert (stranger.status_code, stranger.content) == (302, b"")
     image = [{"type": "image", "slack_file": {"id": "F0"}, "alt_text": "a"}]
     assert error(lambda: client.chat_postMessage(channel=C, text="x", blocks=image)) == (
         "invalid_blocks"

@@ -1,7 +1,7 @@
 """The Slack app as its manifest declares it: tokens, scopes, commands and events. [pure]."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 ALL_SCOPES = frozenset(
@@ -12,6 +12,7 @@ ALL_SCOPES = frozenset(
         "chat:write",
         "chat:write.public",
         "commands",
+        "files:read",
         "files:write",
         "im:history",
         "im:write",
@@ -45,7 +46,7 @@ class SlackApp:
     scopes: frozenset[str] = ALL_SCOPES
     commands: tuple[Command, ...] | None = None
     events: frozenset[str] | None = None
-    shortcuts: tuple[Mapping[str, str], ...] = field(default=())
+    shortcuts: tuple[Mapping[str, str], ...] | None = None
     messages_read_only: bool = False
 
     def command(self, name: str) -> Command | None:
@@ -53,6 +54,13 @@ class SlackApp:
         if self.commands is None:
             return Command(name)
         return next((c for c in self.commands if c.command == name), None)
+
+    def shortcut(self, callback: str, kind: str) -> bool:
+        """Tell whether the app has this shortcut, "global" or "message"."""
+        known = self.shortcuts
+        return known is None or any(
+            (s.get("callback_id"), s.get("type")) == (callback, kind) for s in known
+        )
 
     def hears(self, event: str) -> bool:
         """Tell whether the app subscribed to this event."""

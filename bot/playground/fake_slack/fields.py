@@ -24,6 +24,8 @@ def form_errors(blocks: Iterable[dict[str, Any]], values: Values) -> dict[str, s
 def _error(element: Mapping[str, Any], value: Value, *, optional: bool) -> str:
     if not value:
         return "" if optional else "Please complete this required field."
+    if element["type"] == "file_input" and len(value) > (element.get("max_files") or 10):
+        return f"Please choose at most {element.get('max_files') or 10} files."
     if element["type"] == "number_input" and isinstance(value, str):
         return _number_error(element, value)
     if element["type"] == "plain_text_input":

@@ -124,6 +124,8 @@ class Gestures:
     async def shortcut(self, user_id: str, callback: str, message: Message | None = None) -> None:
         """Use a global shortcut, or one on a message."""
         user, key = self.workspace.user(user_id), ""
+        if not self.app.shortcut(callback, "message" if message else "global"):
+            raise SlackError("no_such_shortcut", (f"{callback} is no shortcut of the app",))
         if message:
             key = self.workspace.tickets.response(user.id, message.channel, message)
         payload = payloads.shortcut(self.app, user, callback, self._rights(user, key), message)

@@ -19,8 +19,6 @@ from bot.playground.fake_slack.web import BODY_BYTES, WebApi, read_params
 from bot.playground.fake_slack.wire import RETRY_SECONDS, Deliverer
 from bot.playground.fake_slack.workspace import Workspace
 
-_TYPES = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "csv": "text/csv"}
-
 
 @dataclass(slots=True)
 class FakeSlack:
@@ -71,6 +69,7 @@ class FakeSlack:
             web.post("/response/{key}", self._respond),
             web.post("/upload/{file}", self._upload),
             web.get("/files/{file}", self._file),
+            web.get("/files-pri/{file}/{name:.*}", self._private_file),
         ]
 
     async def stop(self) -> None:
@@ -106,9 +105,19 @@ class FakeSlack:
         file = self.workspace.files.get(request.match_info["file"])
         if file is None or file.content is None:
             return web.Response(status=404)
-        kind = _TYPES.get(file.name.rpartition(".")[2], "application/octet-stream")
+        kind = web_files.MIME.get(file.name.rpartition(".")[2].lower(), "application/octet-stream")
         headers = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
         return web.Response(body=file.content, content_type=kind, headers=headers)
+
+    async def _private_file(self, request: web.Request) -> web.Response:
+        """Give a file to the bot's token with ``files:read``; all others are led to the sign-in."""
+        given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        file = self.workspace.files.get(request.match_info["file"].partition("-")[2])
+        may = given == self.app.bot_token and "files:read" in self.app.scopes
+        if not may or file is None or not file.seen_by_bot or file.content is None:
+            return web.Response(status=302, headers={"Location": f"{self.workspace.url}/signin"})
+        kind = web_files.to_json(self.workspace, file)["mimetype"]
+        return web.Response(body=file.content, content_type=kind)
 
 
 def application(slack: FakeSlack, *more: web.RouteDef) -> web.Application:

@@ -1,7 +1,8 @@
 """What people have put into input fields, and the ``state`` that payloads carry of it. [pure].
 
 A value is kept as the page knows it: a string (typed text, a date, an option's value, an id), a
-list of strings where several can be chosen, or None when the field is empty.
+list of strings where several can be chosen, or None when the field is empty. Of files it is their
+ids; Slack sends whole file objects, of which the id is all that can be relied on.
 """
 
 from collections.abc import Iterable, Mapping
@@ -92,6 +93,8 @@ def chosen(element: Mapping[str, Any], value: Value) -> dict[str, Any]:
         return {"selected_option": _option(element, value) if isinstance(value, str) else None}
     if kind in _MANY_OPTIONS:
         return {"selected_options": [_option(element, v) for v in value or []]}
+    if kind == "file_input":
+        return {"files": [{"id": file} for file in value or []]}
     if kind == "datetimepicker":
         return {"selected_date_time": int(value) if isinstance(value, str) and value else None}
     if kind in _SELECTED:

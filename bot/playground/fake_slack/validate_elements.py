@@ -178,8 +178,14 @@ TYPED: dict[str, Check] = {
     "url_text_input": fields({}, {**_TYPE, "initial_value": string(3000)}),
 }
 
+UPLOAD: dict[str, Check] = {
+    "file_input": fields(
+        {}, {"action_id": ID, "filetypes": array(string(50, 1), 100), "max_files": integer(1, 10)}
+    ),
+}
+
 SECTION_ACCESSORY = by_type(
     {"image": IMAGE_ELEMENT, **BUTTON, **SELECTS, **MULTI_SELECTS, **PICKERS, **CHOICES}
 )
 ACTION_ELEMENT = by_type({**BUTTON, **SELECTS, **PICKERS, **CHOICES})
-INPUT_ELEMENT = by_type({**TYPED, **SELECTS, **MULTI_SELECTS, **PICKERS, **CHOICES})
+INPUT_ELEMENT = by_type({**TYPED, **SELECTS, **MULTI_SELECTS, **PICKERS, **CHOICES, **UPLOAD})

@@ -39,6 +39,7 @@ METHODS = {
     "conversations.open": Method(web_people.conversation_open, "im:write", TIER_3),
     "files.completeUploadExternal": Method(web_files.complete, "files:write", TIER_4),
     "files.getUploadURLExternal": Method(web_files.upload_url, "files:write", TIER_4),
+    "files.info": Method(web_files.info, "files:read", TIER_4),
     "reactions.add": Method(web_people.reaction_add, "reactions:write", TIER_3),
     "reactions.remove": Method(web_people.reaction_remove, "reactions:write", TIER_2),
     "team.info": Method(web_people.team_info, "team:read", TIER_3),

@@ -41,7 +41,11 @@ class ApiCall:
 
 @dataclass(slots=True)
 class File:
-    """An uploaded file; ``content`` is None until the bytes arrive."""
+    """An uploaded file; ``content`` is None until the bytes arrive.
+
+    ``user`` is who uploaded it, ``seen_by_bot`` whether it was given to the app or is in one of its
+    channels. ``more`` replaces what the file object says, for the kinds of files that are rare.
+    """
 
     id: str
     name: str
@@ -50,6 +54,9 @@ class File:
     title: str = ""
     content: bytes | None = None
     shared: bool = False
+    user: str = BOT_USER
+    seen_by_bot: bool = True
+    more: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

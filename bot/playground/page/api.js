@@ -15,6 +15,12 @@ export async function post(path, json) {
   return body(await fetch(path, { method: "POST", headers, body: JSON.stringify(json) }));
 }
 
+/** Give a file to the workspace; the answer has its id. */
+export async function upload(user, file) {
+  const query = new URLSearchParams({ user, name: file.name });
+  return body(await fetch(`/play/upload?${query}`, { method: "POST", body: file }));
+}
+
 /** Call `heard` with the topics that changed; `connected` tells whether the server is there. */
 export function listen(heard, connected) {
   const source = new EventSource("/play/events");

@@ -35,9 +35,13 @@ export function composer(root, where) {
   });
 }
 
+/** Commands that begin so, and the app's shortcuts, as Slack offers both after a slash. */
 function matches(text) {
   if (!/^\/\S*$/.test(text)) return [];
-  return app.stage.commands.filter((k) => k.command.startsWith(text));
+  const commands = app.stage.commands.filter((k) => k.command.startsWith(text));
+  const wanted = text.slice(1).toLowerCase();
+  const shortcuts = app.stage.shortcuts.filter((s) => s.type === "global" && s.name.toLowerCase().includes(wanted));
+  return [...commands, ...shortcuts];
 }
 
 function complete(c) {
@@ -62,12 +66,18 @@ function show(c, found) {
         event.preventDefault();
         take(c, k);
       },
-    }, h("b", {}, k.command), " ", h("span", { class: "muted" }, k.hint), h("span", { class: "about" }, k.description))));
+    }, h("b", {}, k.command ?? k.name), " ", h("span", { class: "muted" }, k.command ? k.hint : "shortcut"), h("span", { class: "about" }, k.description))));
   if (found.length) c.input.setAttribute("aria-activedescendant", `${c.id}-${c.at}`);
   else c.input.removeAttribute("aria-activedescendant");
 }
 
 function take(c, command) {
+  if (command.callback_id) {
+    c.input.value = "";
+    complete(c);
+    act("shortcut", { callback_id: command.callback_id }).catch((error) => toast(`That didn't work: ${error.message}`));
+    return;
+  }
   c.input.value = `${command.command} `;
   complete(c);
   c.input.focus();

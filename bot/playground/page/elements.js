@@ -1,5 +1,6 @@
 // Interactive elements: buttons, menus, pickers and fields.
 
+import { upload } from "./api.js";
 import { h } from "./dom.js";
 import { act, app, person } from "./store.js";
 import { confirmed } from "./confirm.js";
@@ -35,10 +36,15 @@ export function control(block, element, place, field = {}) {
   const use = new Use(block, element, place);
   if (element.type === "button") return button(element, use);
   if (element.type === "overflow") return overflow(element, use);
-  const made = typed.includes(element.type) ? text(element, use, field) : choice(element, use, field);
+  const made = draw(element)(element, use, field);
   if (field.invalid) made.setAttribute("aria-invalid", "true");
   if (field.describedby) made.setAttribute("aria-describedby", field.describedby);
   return made;
+}
+
+function draw(element) {
+  if (element.type === "file_input") return files;
+  return typed.includes(element.type) ? text : choice;
 }
 
 /** One element in its place: its value, and what using it sends. */
@@ -139,6 +145,28 @@ function text(element, use, field) {
       event.preventDefault();
       use.type(made.value, "on_enter_pressed");
     },
+  });
+  return made;
+}
+
+function files(element, use, field) {
+  const take = async () => {
+    try {
+      const given = await Promise.all([...made.files].map((file) => upload(app.me, file)));
+      await use.choose(given.length ? given.map((file) => file.id) : null);
+    } catch (error) {
+      made.value = "";
+      toast(`That didn't work: ${error.message}`);
+    }
+  };
+  const made = h("input", {
+    id: field.id,
+    type: "file",
+    accept: element.filetypes?.map((kind) => `.${kind}`).join(","),
+    multiple: (element.max_files ?? 10) > 1,
+    "data-action": element.action_id,
+    "data-focus": use.key,
+    onchange: take,
   });
   return made;
 }
