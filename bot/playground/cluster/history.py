@@ -1,17 +1,28 @@
-"""What ran on the cards in the weeks before the start, so that usage has a past.
+"""What ran on the cards in the weeks before the start, so that usage and waits have a past.
 
 Made backwards from the jobs of the start: never two pods on a card, quieter at weekends, the
-same for the same seed.
+same for the same seed. Of some runs of the last two weeks the finished Workloads are still there.
 """
 
+import math
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from statistics import NormalDist
 
-from bot.playground.cluster.cards import Gpu, GpuNode, PodRun
+from bot.playground.cluster.cards import PER_NODE, Gpu, GpuNode, PodRun
+from bot.playground.cluster.job import Job, Spec
+from bot.playground.cluster.rules import Rules
 
 DAYS = 28
+REMEMBERED = timedelta(days=14)
+_NUMBERS = 1_000_000
+_KEPT = {"research": (36, 28), "vision": (18, 22), "serving": (18, 22)}
+"""How many finished Workloads of a whole node's GPUs, and of less, each queue still has."""
+_WAITS = {True: (52.0, 1.2), False: (9.0, 1.1)}
+"""Median in minutes and spread (of the logarithm) of waits: whole nodes, and less."""
+_LONGEST = timedelta(hours=9)
 _CHUNKS = (4, 2, 1, 1)
 _TEAMS = (("research", 45), ("vision", 25), ("serving", 30))
 _JOBS = {
@@ -75,3 +86,61 @@ def _backwards(slot: _Slot, start: datetime, dice: random.Random) -> Iterator[Po
             seed=number,
         )
         end -= length
+
+
+def remembered(
+    runs: Iterable[PodRun],
+    nodes: Iterable[GpuNode],
+    rules: Rules,
+    *,
+    start: datetime,
+    seed: int,
+) -> list[Job]:
+    """Return finished jobs of past runs, oldest first, each with the wait that it had before."""
+    dice = random.Random(f"{seed}/remembered")  # noqa: S311  # a story, not a secret
+    on_h100 = {node.name for node in nodes if node.flavor == "h100"}
+    late = [r for r in runs if r.node in on_h100 and r.start >= start - REMEMBERED]
+    chosen = [each for queue in _KEPT for each in _chosen(late, queue, dice)]
+    jobs = []
+    for number, (run, wait) in enumerate(sorted(chosen, key=lambda each: each[0].start)):
+        checked = bool(rules.cluster_queues[run.queue].admission_checks)
+        jobs.append(_finished(run, wait, _NUMBERS + number, checked=checked))
+    return jobs
+
+
+def _chosen(
+    runs: Sequence[PodRun], queue: str, dice: random.Random
+) -> Iterator[tuple[PodRun, timedelta]]:
+    for whole, count in zip((True, False), _KEPT[queue], strict=True):
+        alike = [r for r in runs if r.queue == queue and (len(r.gpus) == PER_NODE) == whole]
+        picked = dice.sample(alike, min(count, len(alike)))
+        yield from zip(picked, _waits(len(picked), *_WAITS[whole]), strict=True)
+
+
+def _waits(count: int, median: float, spread: float) -> Iterator[timedelta]:
+    """Yield waits that lie as a log-normal law says: at evenly spaced shares of it."""
+    for number in range(count):
+        share = NormalDist().inv_cdf((number + 0.5) / count)
+        yield min(_LONGEST, timedelta(minutes=median * math.exp(spread * share)))
+
+
+def _finished(run: PodRun, wait: timedelta, number: int, *, checked: bool) -> Job:
+    end = run.end or run.start
+    spec = Spec(
+        run.queue,
+        run.job,
+        1,
+        len(run.gpus),
+        end - run.start,
+        on="h100",
+        behaviour=run.behaviour,
+    )
+    reserved = run.start - (spec.check if checked else timedelta(0))
+    job = Job(spec, reserved - wait, number)
+    job.mark_reserved(run.queue, "h100", reserved)
+    if checked:
+        job.mark_checking(reserved)
+    job.mark_admitted(run.start)
+    job.mark_running(run.start)
+    job.mark_finished(end)
+    return job

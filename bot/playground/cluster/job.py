@@ -76,7 +76,9 @@ class Condition:
 class Job:
     """A submitted job and what has become of it. Owned by the world, behind its lock.
 
-    ``version`` counts changes of its conditions, ``round`` reservations and evictions.
+    ``version`` counts changes of its conditions, ``round`` reservations and evictions. ``uid`` is
+    the Workload's, ``job_uid`` its Job's, the same in every run of a scenario; ``workload_name`` is
+    kind, name and a hash, as Kueue makes it.
     """
 
     spec: Spec
@@ -93,23 +95,15 @@ class Job:
     round: int = 0
     version: int = 0
 
+    uid: str = field(init=False)
+    job_uid: str = field(init=False)
+    workload_name: str = field(init=False)
+
     def __post_init__(self) -> None:
         self.left = self.spec.runs
-
-    @property
-    def uid(self) -> str:
-        """The Workload's uid; the same in every run of the same scenario."""
-        return str(uuid.uuid5(_NAMES, f"workload/{self.number}"))
-
-    @property
-    def job_uid(self) -> str:
-        """The uid of the Job that owns the Workload."""
-        return str(uuid.uuid5(_NAMES, f"job/{self.number}"))
-
-    @property
-    def workload_name(self) -> str:
-        """The Workload's name: kind, name and a hash, as Kueue makes it."""
-        return f"{self.spec.kind.lower()}-{self.spec.name}-{self.uid[:5]}"
+        self.uid = str(uuid.uuid5(_NAMES, f"workload/{self.number}"))
+        self.job_uid = str(uuid.uuid5(_NAMES, f"job/{self.number}"))
+        self.workload_name = f"{self.spec.kind.lower()}-{self.spec.name}-{self.uid[:5]}"
 
     @property
     def pair(self) -> FlavorResource:

@@ -8,7 +8,7 @@ from pathlib import Path
 from bot.playground.cluster.apiserver import ApiServer
 from bot.playground.cluster.cards import PER_NODE, GpuNode, PodRun
 from bot.playground.cluster.clock import SimulatedClock
-from bot.playground.cluster.history import past
+from bot.playground.cluster.history import past, remembered
 from bot.playground.cluster.job import Spec
 from bot.playground.cluster.objects import ObjectStore
 from bot.playground.cluster.picture import Picture, bars
@@ -59,7 +59,11 @@ class PlaygroundCluster:
         self._lock = threading.RLock()
         self._world = World(read_rules(self._store), start)
         begin(self._world, start, seed)
-        self._past = past(self._world.pods.nodes, self._world.pods.runs(), start, seed)
+        nodes = self._world.pods.nodes
+        self._past = past(nodes, self._world.pods.runs(), start, seed)
+        self._world.remember(
+            remembered(self._past, nodes, self._world.rules, start=start, seed=seed)
+        )
         self._own_names = 0
         self._stopped = threading.Event()
         self._publish()

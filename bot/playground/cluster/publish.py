@@ -81,12 +81,19 @@ def pending_items(world: World, queue: str) -> list[dict[str, Any]] | None:
 def _workloads(store: ObjectStore, world: World) -> None:
     kept = set()
     for job in world.jobs:
-        body = workload_json(job)
-        kept.add(key_of(body))
-        store.put("workloads", body)
+        key = (job.spec.queue, job.workload_name)
+        kept.add(key)
+        if job.state is not State.FINISHED or not _is_over(store.object("workloads", *key)):
+            store.put("workloads", workload_json(job))
     for body in store.objects("workloads"):
         if key_of(body) not in kept:
             store.delete("workloads", *key_of(body))
+
+
+def _is_over(body: Object | None) -> bool:
+    """Tell whether the Workload is written as finished: nothing changes any more."""
+    written = body["status"]["conditions"] if body else ()
+    return any(condition["type"] == "Finished" for condition in written)
 
 
 def _write(

@@ -66,6 +66,11 @@ class World:
         self._by_uid[job.uid] = job
         return job
 
+    def remember(self, jobs: Sequence[Job]) -> None:
+        """Take jobs that were over before the start; they are the first to be forgotten."""
+        self.jobs[:0] = jobs
+        self._by_uid.update((job.uid, job) for job in jobs)
+
     def waiting(self) -> list[tuple[ClusterQueue, Job]]:
         """Return the jobs that wait, with the queue they wait in."""
         found = (
