@@ -1,6 +1,7 @@
 """The page and its own API, beside the fake Slack's on the same loopback address."""
 
 import asyncio
+import base64
 import contextlib
 import json
 from collections.abc import Callable
@@ -129,14 +130,17 @@ class PageServer:
             return _json({"error": "not a gesture"}, 400)
 
     async def _upload(self, request: web.Request) -> web.Response:
-        """Take a person's file for a field of a modal."""
+        """Take a person's file for a field of a modal, its bytes in base64."""
         workspace = self.slack.workspace
         try:
-            user = workspace.user(request.query.get("user", "")).id
-            name = request.query.get("name", "")
-            file = web_files.give(workspace, user, name, await request.read())
+            given = json.loads(await request.text())
+            user = workspace.user(str(given["user"])).id
+            content = base64.b64decode(given["content"], validate=True)
+            file = web_files.give(workspace, user, str(given["name"]), content)
         except SlackError as refusal:
             return _json(refusal.to_json(), 409)
+        except (ValueError, KeyError, TypeError):
+            return _json({"error": "not a file"}, 400)
         return _json({"id": file.id})
 
     async def _speed(self, request: web.Request) -> web.Response:

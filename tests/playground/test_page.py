@@ -96,6 +96,34 @@ def fill_and_send(page: Any) -> None:
 
 
 @pytest.mark.parametrize(("name", "size"), [("desktop", DESKTOP), ("phone", PHONE)])
+def test_a_manifest_is_uploaded_and_answered_in_the_modal(
+    opened: Callable[..., Any],
+    picture: Callable[[Any, str], None],
+    tmp_path: Path,
+    name: str,
+    size: tuple[int, int],
+) -> None:
+    manifest = tmp_path / "job.yaml"
+    manifest.write_text(JOB, "utf-8")
+    page = opened(size)
+    box = page.get_by_label("Message or command").first
+    box.fill("/would")
+    page.get_by_text("Would my job fit?").click()
+    picture(page, f"{name}-fit-1-form")
+    page.get_by_label("or a manifest").set_input_files(manifest)
+    page.get_by_label("Queue").select_option("vision")
+    page.get_by_role("button", name="Look").click()
+    page.get_by_text("Would Job eval").first.wait_for()
+    picture(page, f"{name}-fit-2-answer")
+
+
+JOB = """{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "eval"}, "spec": {
+"parallelism": 2, "template": {"spec": {"containers": [
+{"name": "main", "resources": {"requests": {"nvidia.com/gpu": 8}}}]}}}}
+"""
+
+
+@pytest.mark.parametrize(("name", "size"), [("desktop", DESKTOP), ("phone", PHONE)])
 def test_the_main_story_by_the_three_suggested_clicks(
     opened: Callable[..., Any],
     picture: Callable[[Any, str], None],

@@ -17,8 +17,10 @@ export async function post(path, json) {
 
 /** Give a file to the workspace; the answer has its id. */
 export async function upload(user, file) {
-  const query = new URLSearchParams({ user, name: file.name });
-  return body(await fetch(`/play/upload?${query}`, { method: "POST", body: file }));
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let content = "";
+  for (const byte of bytes) content += String.fromCharCode(byte);
+  return post("/play/upload", { user, name: file.name, content: btoa(content) });
 }
 
 /** Call `heard` with the topics that changed; `connected` tells whether the server is there. */
