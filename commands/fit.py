@@ -115,7 +115,7 @@ def page(found: FitAnswer) -> Page:
 
 COMMAND = Command(
     word="fit",
-    usage="/gpu-fit SIZE [card] [--queue NAME], or a pasted manifest",
+    usage="/gpu-fit SIZE [card] [--queue NAME], or a pasted manifest; alone, it asks",
     summary="whether a job would fit: now, by stopping others, or never",
     examples=("/gpu-fit 2x8 h100 --queue vision", "/gpu-fit 16 h100", "/gpu-fit 4x8"),
     answer=answer,

@@ -131,6 +131,7 @@ def test_the_main_story_by_the_three_suggested_clicks(
     size: tuple[int, int],
 ) -> None:
     page = opened(size)
+    page.get_by_text("the cluster and the Git repository beside it are made up").wait_for()
     picture(page, f"{name}-1-first-visit")
     page.get_by_role("button", name="Ask what research may use").click()
     page.get_by_text("research can start 4 more H100").first.wait_for()

@@ -5,7 +5,7 @@ import { block } from "./blocks.js";
 import { composer } from "./composer.js";
 import { following, item } from "./messages.js";
 import { app, channelNow, person, read } from "./store.js";
-import { firstVisit, tour, welcome } from "./tour.js";
+import { firstVisit, tellMadeUp, tour, welcome } from "./tour.js";
 
 let parts = null;
 
@@ -19,6 +19,7 @@ export function drawChat(root) {
   parts.closed.hidden = !closed;
   if (home) drawHome();
   else drawChannel(channel);
+  tellMadeUp(parts.list);
   tour(parts.tour, Boolean(parts.list.querySelector(".welcome")));
 }
 

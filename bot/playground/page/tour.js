@@ -40,16 +40,23 @@ export function tour(root, welcomed) {
 
 export const firstVisit = () => Object.keys(app.toured).length === 0;
 
+/** What is real here; nothing before the first look at the world behind the chat. */
 function madeUp() {
+  if (!("picture" in app.world)) return "";
   if (app.world.speed === undefined) return "Slack is made up and runs on your machine; the cluster is a real one.";
   return "Slack, the cluster and the Git repository beside it are made up and run on your machine.";
+}
+
+/** Say what is real, once that is known. */
+export function tellMadeUp(root) {
+  root.querySelector(".made-up")?.replaceChildren(madeUp());
 }
 
 /** What a first visitor sees in place of messages. */
 export function welcome() {
   return h("section", { class: "welcome" },
     h("h2", {}, "Gpubot, at work on a small GPU platform"),
-    h("p", {}, `The bot is the real one. ${madeUp()} You can be any of its people.`),
+    h("p", {}, "The bot is the real one. ", h("span", { class: "made-up" }, madeUp()), " You can be any of its people."),
     h("ol", {}, STEPS.map((step, index) =>
       h("li", {}, h("button", { type: "button", onclick: () => take(step) },
         h("span", { class: "number", "aria-hidden": "true" }, String(index + 1)),
