@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
 
@@ -18,6 +18,7 @@ from commands.survival import Curve, Spell
 from commands.words import card, is_gpu
 
 Flavors = frozenset[str] | None
+_SEVERAL = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class Wait:
     """How long a job has waited, and what is typical for its like; None where it can't be said.
 
     ``more`` is how much longer jobs waited that had waited as long; only where it waits longer
-    than is typical. ``known`` counts the jobs that it could be compared with.
+    than is typical. ``known`` counts the jobs that it could be compared with. Of its like ``line``
+    wait now, itself among them, and ``longer`` of those longer than is typical.
     """
 
     gpus: int
@@ -34,6 +36,13 @@ class Wait:
     typical: Range | None
     more: Range | None
     known: int
+    line: int = 0
+    longer: int = 0
+
+    @property
+    def is_slow(self) -> bool:
+        """Tell whether most of its like that wait now, and several, wait longer than is typical."""
+        return self.longer >= _SEVERAL and self.longer * 2 > self.line
 
     @property
     def is_long(self) -> bool:
@@ -58,19 +67,22 @@ def wait_of(
     """
     size, waited = gpus(workload), max(timedelta(0), now - queued_since(workload))
     flavors, name = _flavors(workload, queue, fleet)
-    here, line = [s for s in past if s.queue == queue.name], _Line(queue, fleet, tree)
-    known = 0
+    here, everyone = [s for s in past if s.queue == queue.name], _Line(queue, fleet, tree)
+    wait = Wait(size, name, waited, None, None, 0)
     for like in likes(size, flavors, name):
         mine = [s for s in here if like.size(s.gpus) and like.flavor(s.flavor)]
-        curve = Curve(chain(_past(mine, now), line.spells(like, now)))
-        known = curve.ends()
-        if known >= FEWEST:
+        line = list(everyone.spells(like, now))
+        curve = Curve(chain(_past(mine, now), line))
+        wait = replace(wait, known=curve.ends(), line=len(line))
+        if wait.known >= FEWEST:
             started = [s.reserved_at for s in mine if s.reserved_at]
             typical = range_of(curve, like, started, now)
-            long = not typical.open and waited > typical.high and curve.ends(waited) >= FEWEST
-            more = range_of(curve, like, started, now, waited) if long else None
-            return Wait(size, name, waited, typical, more, known)
-    return Wait(size, name, waited, None, None, known)
+            longer = 0 if typical.open else sum(s.length > typical.high for s in line)
+            wait = replace(wait, typical=typical, longer=longer)
+            if wait.is_long and curve.ends(waited) >= FEWEST:
+                wait = replace(wait, more=range_of(curve, like, started, now, waited))
+            break
+    return wait
 
 
 class _Line:

@@ -21,7 +21,7 @@ def wait_words(job: str, wait: Wait) -> str:
     size = f" for {shape(wait)}" if typical.sizes and wait.gpus else ""
     going = f" and {typical.going} that still wait" if typical.going else ""
     basis = f"middle half, by past waits: {typical.basis}{going}; {NO_PROMISE}"
-    return f"Typical wait here{size}: {typical.words} ({basis}).{_long(job, wait)}"
+    return f"Typical wait here{size}: {typical.words} ({basis}).{_long(job, wait)}{_slow(wait)}"
 
 
 def shape(wait: Wait) -> str:
@@ -40,6 +40,12 @@ def _long(job: str, wait: Wait) -> str:
     if not wait.is_long:
         return ""
     return f" {job} has waited longer than that, {span(wait.waited)}{_more(wait.more)}."
+
+
+def _slow(wait: Wait) -> str:
+    if not wait.is_slow:
+        return ""
+    return f" It is slower now: {wait.longer} of {wait.line} such jobs wait longer than that."
 
 
 def _more(more: Range | None) -> str:

@@ -161,6 +161,20 @@ def test_a_job_that_waits_longer_than_typical_is_told_so_and_how_much_more_it_to
     assert not wait(some(60), on_h100("mine", created=ago(hours=2))).is_long
 
 
+def test_when_most_that_wait_now_wait_longer_than_typical_it_is_slower_now() -> None:
+    """A jam is a few jobs beside hundreds of the last two weeks: the range alone would hide it."""
+    past = [a_stretch(f"s{i}", 10 * (i % 40)) for i in range(400)]
+    stuck = [on_h100(f"o{i}", created=ago(hours=9)) for i in range(4)]
+    slow = wait(past, others=stuck)
+    assert (slow.typical.high, slow.longer, slow.line) == (timedelta(hours=5), 4, 5)
+    assert wait_words("mine", slow).endswith(
+        "no promise). It is slower now: 4 of 5 such jobs wait longer than that."
+    )
+    assert not wait(past, others=stuck[:2]).is_slow
+    fresh = [on_h100(f"f{i}", created=ago(hours=1)) for i in range(4)]
+    assert not wait(past, others=(*stuck, *fresh)).is_slow
+
+
 def test_short_waits_are_not_rounded_to_nothing_and_an_open_end_not_up() -> None:
     quick = [a_stretch(f"s{i}", i / 100) for i in range(40)]
     assert wait(quick).typical.words == "under 1 min"
