@@ -43,8 +43,8 @@ def turns(before: Fleet, after: Fleet) -> Iterator[Stretch]:
             yield now
         if was is not None and not was.end and (now is None or now.key != was.key):
             yield _over(was, new, sight)
-        elif old is not None and new is None and was is None and sight.whole:
-            yield from _given_up(old, sight)
+        elif old is not None and was is None and now is None:
+            yield from _given_up(old, new, sight)
 
 
 def shown(fleet: Fleet) -> Iterator[Stretch]:
@@ -91,9 +91,10 @@ def _ended(was: Stretch, at: datetime, end: End, reason: str = "") -> Stretch:
     return replace(was, ended_at=max(at, was.began), end=end, reason=reason)
 
 
-def _given_up(old: Workload, sight: Sight) -> Iterator[Stretch]:
-    queue = cluster_queue_of(old, sight.before)
-    if queue is None or not awaits_quota(old):
+def _given_up(old: Workload, new: Workload | None, sight: Sight) -> Iterator[Stretch]:
+    """Yield a wait that ended without quota: Kueue finishes a Workload whose job was deleted."""
+    queue, at = cluster_queue_of(old, sight.before), _gone_at(new, sight)
+    if queue is None or at is None or not awaits_quota(old):
         return
     since = queued_since(old)
     yield Stretch(
@@ -105,6 +106,14 @@ def _given_up(old: Workload, sight: Sight) -> Iterator[Stretch]:
         priority=old.priority,
         queued_since=since,
         reserved_at=None,
-        ended_at=max(since, sight.after.as_of),
+        ended_at=max(since, at),
         end="withdrawn",
     )
+
+
+def _gone_at(new: Workload | None, sight: Sight) -> datetime | None:
+    """Return when a waiting job left; None if it is still there, or nobody saw it leave."""
+    if new is None:
+        return sight.after.as_of if sight.whole else None
+    finished = new.condition("Finished")
+    return finished.last_transition if finished and finished.status == "True" else None

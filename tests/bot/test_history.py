@@ -186,6 +186,24 @@ def test_a_wait_that_was_given_up_is_kept_if_it_was_seen(cluster: Cluster, bot: 
     assert bot.written == [given_up]
 
 
+def test_a_waiting_job_that_kueue_finishes_because_it_was_deleted_gave_up_its_wait(
+    cluster: Cluster, bot: Bot
+) -> None:
+    job = cluster.submit()
+    bot.look()
+    cluster.pass_time(600)
+    gone = Condition("Finished", "True", "OwnerNotFound", "", cluster.at)
+    waiting = cluster.jobs[job]
+    cluster.store.put(replace(waiting, conditions=with_condition(waiting, gone)))
+    cluster.pass_time(300)
+    bot.look()
+    (given_up,) = bot.written
+    assert given_up.ended_at - given_up.queued_since == timedelta(minutes=10)
+    cluster.delete(job)
+    bot.look()
+    assert bot.written == [given_up]
+
+
 def test_a_job_that_did_not_wait_for_its_turn_gives_up_nothing(cluster: Cluster, bot: Bot) -> None:
     job = cluster.submit()
     cluster.store.put(replace(cluster.jobs[job], active=False))

@@ -19,6 +19,7 @@ from tests.cluster.stack import Stack, StackOptions
 from tests.cluster.users import GPUBOT
 from tests.lab.hosting import Hosting
 from tests.lab.nodes import NODES
+from tests.lab.past import remember
 from tests.lab.stream import START, WAITING, Stream
 from tests.lab.sync import NAMESPACES, KubectlSync, Sync
 from tests.lab.warmup import Warmup
@@ -65,6 +66,7 @@ class Lab:
             plane.apply(*(namespace(name) for name in (*NAMESPACES, "gpubot")))
             plane.kubectl("apply", "--server-side", "-f", str(RBAC))
             self.warmup.start()
+            remember(plane, utc_now())
             self.sync.apply()
             self.stream.begin()
             wait_until(lambda: self.admitted() == len(START), "the example's jobs admitted", 90)

@@ -6,14 +6,13 @@ same for the same seed. Of some runs of the last two weeks the finished Workload
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import NormalDist
 
 from bot.playground.cluster.cards import PER_NODE, Gpu, GpuNode, PodRun
 from bot.playground.cluster.job import Job, Spec
-from bot.playground.cluster.rules import Rules
 
 DAYS = 28
 REMEMBERED = timedelta(days=14)
@@ -91,20 +90,22 @@ def _backwards(slot: _Slot, start: datetime, dice: random.Random) -> Iterator[Po
 def remembered(
     runs: Iterable[PodRun],
     nodes: Iterable[GpuNode],
-    rules: Rules,
+    checked: Collection[str],
     *,
     start: datetime,
     seed: int,
 ) -> list[Job]:
-    """Return finished jobs of past runs, oldest first, each with the wait that it had before."""
+    """Return finished jobs of past runs, oldest first, each with the wait that it had before.
+
+    ``checked`` are the queues that have an admission check.
+    """
     dice = random.Random(f"{seed}/remembered")  # noqa: S311  # a story, not a secret
     on_h100 = {node.name for node in nodes if node.flavor == "h100"}
     late = [r for r in runs if r.node in on_h100 and r.start >= start - REMEMBERED]
     chosen = [each for queue in _KEPT for each in _chosen(late, queue, dice)]
     jobs = []
     for number, (run, wait) in enumerate(sorted(chosen, key=lambda each: each[0].start)):
-        checked = bool(rules.cluster_queues[run.queue].admission_checks)
-        jobs.append(_finished(run, wait, _NUMBERS + number, checked=checked))
+        jobs.append(_finished(run, wait, _NUMBERS + number, checked=run.queue in checked))
     return jobs
 
 

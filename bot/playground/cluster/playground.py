@@ -61,9 +61,9 @@ class PlaygroundCluster:
         begin(self._world, start, seed)
         nodes = self._world.pods.nodes
         self._past = past(nodes, self._world.pods.runs(), start, seed)
-        self._world.remember(
-            remembered(self._past, nodes, self._world.rules, start=start, seed=seed)
-        )
+        queues = self._world.rules.cluster_queues.values()
+        checked = {queue.name for queue in queues if queue.admission_checks}
+        self._world.remember(remembered(self._past, nodes, checked, start=start, seed=seed))
         self._own_names = 0
         self._stopped = threading.Event()
         self._publish()
