@@ -61,6 +61,11 @@ def test_the_queue_is_in_the_visibility_apis_order(lab: Lab) -> None:
     assert "Kueue's own" in answer
 
 
+def test_the_typical_wait_rests_on_two_weeks_of_finished_workloads(lab: Lab) -> None:
+    answer = said(person(lab, "U0KIM"), "/gpu-queue", "research", "Typical wait here for 16 H100")
+    assert "20 min to 2 h (middle half, by past waits: last 14 days, 38 jobs of 8 to 32" in answer
+
+
 def test_eight_more_gpus_go_from_question_to_live(lab: Lab) -> None:
     ana, li = person(lab, "U0ANA"), person(lab, "U0LI")
     before = lab.repository.head()
