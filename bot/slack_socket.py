@@ -18,9 +18,9 @@ from bot.metrics import Metrics
 from bot.slack_once import Once
 
 log = structlog.get_logger(__name__)
-# Seconds that a question waits after its ack, so that the acks of a burst go out before the first
-# answer takes the processor.
-BURST = 0.02
+# Seconds without another question that an answer waits for, so that the acks of a burst go out
+# before the first answer takes the processor; and the most that it waits.
+BURST, PATIENCE = 0.02, 0.2
 # Reconnecting doesn't help here, though the client keeps trying: somebody must act.
 FINAL = {"link_disabled": "Socket Mode was switched off for this app"}
 
@@ -32,6 +32,7 @@ class Socket(AsyncSocketModeHandler):
         super().__init__(app, app_token, ping_interval=5)
         self._metrics = metrics
         self._once = Once(metrics, "envelope_id")
+        self._asked_at = 0.0
         self.trouble = ""
         self.client.on_message_listeners.append(self._notice)
 
@@ -42,11 +43,18 @@ class Socket(AsyncSocketModeHandler):
             # A question changes nothing, so nothing need be written down before its ack.
             await client.send_socket_mode_response(SocketModeResponse(req.envelope_id))
             self._metrics.acks.labels(req.type).observe(time.time() - start)
-            await asyncio.sleep(BURST)
+            await self._after_the_burst()
         response = await self._once.answer(req.envelope_id, run_async_bolt_app(self.app, req))
         if not asked:
             await send_async_response(client, req, response, start)
             self._metrics.acks.labels(req.type).observe(time.time() - start)
+
+    async def _after_the_burst(self) -> None:
+        began = self._asked_at = time.monotonic()
+        left = BURST
+        while left > 0:
+            await asyncio.sleep(left)
+            left = min(self._asked_at + BURST, began + PATIENCE) - time.monotonic()
 
     async def join(self) -> None:
         """Connect, and stay connected; keeps trying when Slack is away."""

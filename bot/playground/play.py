@@ -11,11 +11,11 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -64,7 +64,10 @@ def utc_now() -> datetime:
 
 
 class Playground:
-    """Everything running; ``folder`` holds repository and database, and stays after ``stop``."""
+    """Everything running; ``folder`` holds repository and database, and stays after ``stop``.
+
+    Without ``bot`` there is only the stage, for a bot that runs elsewhere on ``reached_at``.
+    """
 
     def __init__(
         self,
@@ -74,7 +77,9 @@ class Playground:
         speed: float = SPEED,
         external: External | None = None,
         rate_scale: float = RATE_SCALE,
+        bot: bool = True,
     ) -> None:
+        self._has_bot = bot
         self._ends = ExitStack()
         folder.mkdir(parents=True, exist_ok=True)
         self.repository_path = external.repository if external else folder / "fleet.git"
@@ -110,12 +115,9 @@ class Playground:
             self.serving.start()
             undo.callback(self.serving.stop)
             self.slack.at(self.serving.url)
-            self.app = app = self._make_bot(self.cluster.now if self.cluster else utc_now)
-            self._bot.start()
-            undo.callback(self._bot.stop)
-            self._bot.run(app.start())
-            undo.callback(lambda: self._bot.run(app.stop()))
-            world = self._world(app)
+            if self._has_bot:
+                self._start_bot(undo)
+            world = self._world()
             self.serving.call(lambda: self.page.show(world))
             self._ends = undo.pop_all()
         return self
@@ -131,22 +133,30 @@ class Playground:
     def _own_cluster(self, speed: float) -> PlaygroundCluster:
         return PlaygroundCluster(manifests=manifests(self.repository), speed=speed)
 
-    def _make_bot(self, now: Callable[[], datetime]) -> App:
-        return for_playground(
-            slack_url=self.slack.api_url,
-            bot_token=self.slack.app.bot_token,
-            app_token=self.slack.app.app_token,
-            team=TEAM,
-            requests_channel=REQUESTS_CHANNEL,
-            cluster=self._cluster_config(),
-            repository=self.repository_path,
-            database=self._folder / "gpubot.db",
-            now=now,
-            prometheus_url=self._prometheus_url(),
-            pull_url=f"{self.url}/pulls/{{number}}",
-            digests=DIGESTS,
-            hosted=self._external.hosted if self._external else None,
-        )
+    def _start_bot(self, undo: ExitStack) -> None:
+        now = self.cluster.now if self.cluster else utc_now
+        self.app = app = for_playground(**self.reached_at(), now=now)
+        self._bot.start()
+        undo.callback(self._bot.stop)
+        self._bot.run(app.start())
+        undo.callback(lambda: self._bot.run(app.stop()))
+
+    def reached_at(self) -> dict[str, Any]:
+        """Return what ``wiring.for_playground`` needs of a started playground, but for the time."""
+        return {
+            "slack_url": self.slack.api_url,
+            "bot_token": self.slack.app.bot_token,
+            "app_token": self.slack.app.app_token,
+            "team": TEAM,
+            "requests_channel": REQUESTS_CHANNEL,
+            "cluster": self._cluster_config(),
+            "repository": self.repository_path,
+            "database": self._folder / "gpubot.db",
+            "prometheus_url": self._prometheus_url(),
+            "pull_url": f"{self.url}/pulls/{{number}}",
+            "digests": DIGESTS,
+            "hosted": self._external.hosted if self._external else None,
+        }
 
     def _cluster_config(self) -> ClusterConfig:
         if self._external is not None:
@@ -159,10 +169,11 @@ class Playground:
             return self._external.prometheus_url
         return self.metrics.url if self.metrics else ""
 
-    def _world(self, app: App) -> World:
+    def _world(self) -> World:
         if self.cluster is not None:
             return SimulatedWorld(self.cluster, self.repository, self.forge)
-        return RealWorld(app.backend.sources.reader.fleet, self.repository, self.forge)
+        assert self.app is not None
+        return RealWorld(self.app.backend.sources.reader.fleet, self.repository, self.forge)
 
 
 def slack_app() -> SlackApp:
