@@ -119,6 +119,11 @@ class ControlPlane:
     def _has_default_namespace(self) -> bool:
         return bool(self.api.get("/api/v1/namespaces/default"))
 
+    @property
+    def etcd_url(self) -> str:
+        """The address of etcd, for what has to be in the store faster than the API takes it."""
+        return self._etcd_url
+
     def _etcd(self) -> Process:
         self._etcd_url, peer_url = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
         arguments: list[str | Path] = [path_of("etcd"), "--data-dir", self.folder / "etcd"]
