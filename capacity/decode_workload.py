@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from sys import intern
 from typing import TypeVar
 
+from capacity.decode_places import Places, places
 from capacity.decode_pods import affinity, amounts, pod_requests, tolerations
 from capacity.decode_wire import ConditionWire, Quantities
 from capacity.decode_workload_wire import (
@@ -145,18 +146,18 @@ def _admission(wire: AdmissionWire) -> Admission:
     if isinstance(found, Admission):
         return found
     assignments = tuple(
-        PodSetAssignment(intern(name), count, dict(flavors), dict(usage))
-        for name, count, flavors, usage in placed
+        PodSetAssignment(intern(name), count, dict(flavors), dict(usage), where)
+        for name, count, flavors, usage, where in placed
     )
     return _remember(key, Admission(intern(wire.cluster_queue), assignments))
 
 
 def _assignment_key(
     wire: AssignmentWire,
-) -> tuple[str, int, tuple[tuple[str, str], ...], tuple[tuple[str, int], ...]]:
+) -> tuple[str, int, tuple[tuple[str, str], ...], tuple[tuple[str, int], ...], Places]:
     flavors = tuple((intern(r), intern(f)) for r, f in (wire.flavors or {}).items())
     usage = tuple(amounts(wire.resource_usage).items())
-    return wire.name, wire.count or 0, flavors, usage
+    return wire.name, wire.count or 0, flavors, usage, places(wire.topology_assignment)
 
 
 def _owner(meta: WorkloadMetaWire) -> Owner | None:

@@ -142,6 +142,50 @@ class WorkloadSpecWire(Wire):
     maximum_execution_time_seconds: int | None = None
 
 
+class NamesWire(Wire):
+    """Names of domains, without what they all begin and end with."""
+
+    prefix: str = ""
+    suffix: str = ""
+    roots: list[str] = msgspec.field(default_factory=list)
+
+
+class LevelNamesWire(Wire):
+    """The domains' names on one level: one for all, or each its own."""
+
+    universal: str | None = None
+    individual: NamesWire | None = None
+
+
+class PodCountsWire(Wire):
+    """Pods of each domain: the same in all, or each its own."""
+
+    universal: int | None = None
+    individual: list[int] | None = None
+
+
+class SliceWire(Wire):
+    """Domains that are told together (v1beta2)."""
+
+    domain_count: int = 0
+    values_per_level: list[LevelNamesWire] = msgspec.field(default_factory=list)
+    pod_counts: PodCountsWire = msgspec.field(default_factory=PodCountsWire)
+
+
+class DomainWire(Wire):
+    """One domain and its pods (v1beta1)."""
+
+    values: list[str] = msgspec.field(default_factory=list)
+    count: int = 0
+
+
+class PlacesWire(Wire):
+    """Where the pods of a pod set stand; ``domains`` is v1beta1's."""
+
+    slices: list[SliceWire] | None = None
+    domains: list[DomainWire] | None = None
+
+
 class AssignmentWire(Wire):
     """Where a pod set was placed."""
 
@@ -149,6 +193,7 @@ class AssignmentWire(Wire):
     flavors: dict[str, str] | None = None
     resource_usage: Quantities | None = None
     count: int | None = None
+    topology_assignment: PlacesWire | None = None
 
 
 class AdmissionWire(Wire):

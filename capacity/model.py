@@ -197,12 +197,17 @@ class PodSet:
 
 @dataclass(frozen=True, slots=True)
 class PodSetAssignment:
-    """Where a pod set was placed: flavor by resource, and usage in total for ``count`` pods."""
+    """Where a pod set was placed: flavor by resource, and usage in total for ``count`` pods.
+
+    ``places`` are the topology domains that its pods stand in, with how many each; empty without
+    topology-aware scheduling, and at most the first 64.
+    """
 
     name: str
     count: int
     flavors: Mapping[str, str]
     usage: Mapping[str, int]
+    places: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from commands.quota_cohort import CohortQuotaAnswer, answer_cohort
 from commands.quota_cohort_page import cohort_page
 from commands.quota_page import queue_page
 from commands.quota_queue import QueueQuotaAnswer, answer_queues
-from commands.scope import scope_of
+from commands.scope import no_more, scope_of
 
 QuotaAnswer = QueueQuotaAnswer | CohortQuotaAnswer
 
@@ -19,6 +19,7 @@ def answer(ask: Ask, world: World) -> QuotaAnswer:
     """Answer for the named queue, team or cohort, or for the asker's own team."""
     fleet = world.fleet()
     scope = scope_of(ask, fleet, world.people())
+    no_more(ask, 2 if scope.kind == "cohort" else 1)
     if scope.kind == "cohort":
         number, in_full = page_number(ask, 1), _in_full(ask)
         return answer_cohort(scope.name, fleet, world.now(), number, in_full=in_full)

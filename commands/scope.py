@@ -41,6 +41,17 @@ def scope_of(ask: Ask, fleet: Fleet, people: People, *, cohorts: bool = True) ->
     return _own(ask, fleet, people)
 
 
+def no_more(ask: Ask, most: int) -> None:
+    """Raise UsageError for words beyond those that the question takes, rather than ignore them."""
+    if len(ask.args) > most:
+        word = ask.args[most]
+        taken = " ".join(ask.args[:most])
+        raise UsageError(
+            f"I don't understand {word!r} here.",
+            f"Ask one thing at a time: /gpu {ask.word} {taken}",
+        )
+
+
 def find(name: str, fleet: Fleet, people: People, *, cohorts: bool = True) -> Scope:
     """Return what a name means; raises UnknownName."""
     found = lookup(name, fleet, people, cohorts=cohorts)

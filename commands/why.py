@@ -9,6 +9,7 @@ from commands.command import Ask, Command, World
 from commands.jobs import named
 from commands.nearest import nearest
 from commands.page import Page
+from commands.scope import no_more
 from commands.why_data import ChoicesAnswer, WhyAnswer, answer_job, choices
 from commands.why_page import choices_page, why_page
 
@@ -17,6 +18,7 @@ def answer(ask: Ask, world: World) -> WhyAnswer | ChoicesAnswer:
     """Answer for the job of this name; unfinished ones go first, several of them are a choice."""
     if not ask.args:
         raise UsageError("Which job?", "Name it: /gpu-why llm-ft-7, or /gpu-queue for all.")
+    no_more(ask, 1)
     name, fleet = ask.args[0], world.fleet()
     found = named(name, fleet)
     if not found:

@@ -11,6 +11,7 @@ from capacity.errors import Gap
 from capacity.explain import explain
 from capacity.model import ClusterQueue, Fleet, Workload
 from capacity.quota import Tree
+from capacity.topology import Room, Wish, room, wish
 from commands.command import World
 from commands.estimate import Wait, wait_of
 from commands.history import Recorded, past_jobs, queued_since, reserved_at
@@ -26,6 +27,8 @@ class WhyAnswer:
 
     ``need`` is what stands between it and quota. ``strict`` tells that nothing overtakes
     ``ahead_of_it``, the first in line ("namespace/job"). ``job_priority`` is Kueue's number.
+    ``together`` is which topology level its pods share, ``room`` what is free there, ``places``
+    where they stand.
     """
 
     job: str
@@ -52,6 +55,9 @@ class WhyAnswer:
     ahead_of_it: str
     reclaim: str
     evictions: tuple[tuple[str, int], ...]
+    together: Wish | None
+    room: Room | None
+    places: tuple[tuple[str, int], ...]
     remedies: tuple[Remedy, ...]
     wait: Wait | None
     namesakes: int
@@ -109,6 +115,9 @@ def answer_job(workload: Workload, fleet: Fleet, world: World, namesakes: int) -
         ahead_of_it=head,
         reclaim=queue.preemption.reclaim_within_cohort if queue else "",
         evictions=workload.evictions,
+        together=wish(workload.pod_sets),
+        room=room(cause),
+        places=_places(workload),
         remedies=remedies(workload, cause, fleet, tree, past=past, now=now) if waits else (),
         wait=wait_of(workload, queue, fleet, tree, past=past, now=now) if waits and queue else None,
         namesakes=namesakes,
@@ -131,6 +140,11 @@ def choices(name: str, found: tuple[Workload, ...], fleet: Fleet, now: datetime)
         for full, w in zip(names, found, strict=True)
     )
     return ChoicesAnswer(name, shown, now, fleet.as_of, fleet.source, fleet.gaps)
+
+
+def _places(workload: Workload) -> tuple[tuple[str, int], ...]:
+    assigned = workload.admission.assignments if workload.admission else ()
+    return tuple(place for each in assigned for place in each.places)
 
 
 def _waits(workload: Workload) -> bool:

@@ -23,6 +23,7 @@ from commands.starts import tell_me
 from commands.wait_say import wait_words
 from commands.why_data import ChoicesAnswer, WhyAnswer
 from commands.why_help import Remedy
+from commands.why_place import left_out, makes_room, not_ready, stands
 from commands.why_say import headline
 from commands.why_story import eviction, past_evictions, story
 from commands.words import card, count, is_gpu, number
@@ -108,7 +109,8 @@ def _lent(answer: WhyAnswer, lent: str) -> str:
 
 def _progress(answer: WhyAnswer) -> list[Part]:
     """Show retries, checks, readiness and what happened before."""
-    lines: list[Line] = [_requeue(answer), eviction(answer)]
+    lines: list[Line] = [not_ready(answer), stands(answer), left_out(answer)]
+    lines += [_requeue(answer), eviction(answer)]
     preempted = answer.cause.preempted
     if preempted is not None and not preempted.current:
         lines.append(("Before: ", *story(answer)))
@@ -134,7 +136,7 @@ def _requeue(answer: WhyAnswer) -> Line:
 
 
 def _remedies(answer: WhyAnswer) -> list[Part]:
-    remedies = (*_first_in_line(answer), *answer.remedies)
+    remedies = (*_first_in_line(answer), *makes_room(answer), *answer.remedies)
     items: tuple[Line, ...] = tuple((f"{r.what} ({r.price})",) for r in remedies)
     parts: list[Part] = []
     if items:

@@ -11,6 +11,7 @@ from commands.page import Bold, Line, Span, Time
 from commands.queue_page import ordinal
 from commands.reasons import needs_sentence
 from commands.why_data import WhyAnswer
+from commands.why_place import no_room
 from commands.why_story import reason_of, story
 from commands.words import amount, count, number, since
 
@@ -22,9 +23,6 @@ _DEACTIVATED = {
 _PLAIN = {
     Kind.ON_HOLD: "waits because it is on hold.",
     Kind.NO_MATCHING_FLAVOR: "can't start: no kind of node that its queue has fits it.",
-    Kind.TOPOLOGY_PLACEMENT_FAILED: (
-        "waits because its pods must run close together and no such place is free."
-    ),
     Kind.WAITING_FOR_PODS_READY: "waits until the pods of jobs admitted before it are ready.",
     Kind.UNKNOWN: "waits; Kueue gives a reason that I don't know, so here it is in its words.",
     Kind.PENDING_DELAYED_TOPOLOGY: "has its quota; Kueue still looks for the nodes to run it on.",
@@ -194,4 +192,5 @@ _STATES: dict[Kind, Callable[[WhyAnswer], Line]] = {
     Kind.STARTING: _running,
     Kind.RECOVERING: _running,
     Kind.FINISHED: _finished,
+    Kind.TOPOLOGY_PLACEMENT_FAILED: no_room,
 }

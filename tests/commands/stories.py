@@ -8,12 +8,14 @@ from capacity.model import (
     AdmissionCheckState,
     Cohort,
     Condition,
+    PodSet,
     Preemption,
     Quota,
     Workload,
 )
 from tests.builders import (
     A100,
+    GPU,
     H100,
     NOW,
     FakeWorld,
@@ -131,6 +133,13 @@ EXCEEDS = (
     "couldn't assign flavors to pod set main: insufficient quota for nvidia.com/gpu in flavor "
     "h100, previously considered podsets requests (0) + current podset request (64) > maximum "
     "capacity (48)"
+)
+
+RACK = "cloud.provider.com/topology-rack"
+NO_PLACE = (
+    "couldn't assign flavors to pod set main: flavor a100 doesn't match node affinity, topology "
+    '"datacenter" allows to fit only 3 out of 4 pod(s). Total nodes: 12; excluded: resource '
+    '"nvidia.com/gpu": 9'
 )
 
 DEFAULT = FakeWorld()
@@ -307,6 +316,33 @@ STORIES: dict[str, tuple[str, FakeWorld]] = {
                         "WaitForStart",
                         "Not all pods are ready or succeeded",
                         ago(minutes=12),
+                    ),
+                ),
+            )
+        ),
+    ),
+    "why-no-place": (
+        "why train-1",
+        with_job(
+            a_workload(
+                "train-1",
+                1,
+                8,
+                pod_sets=(PodSet("main", 4, {GPU: 1}, topology=f"required {RACK}"),),
+                conditions=(waiting_condition(NO_PLACE),),
+            )
+        ),
+    ),
+    "why-stands": (
+        "why train-1",
+        with_job(
+            replace(
+                (stands := a_workload("train-1", 2, 8, state="Admitted", created=ago(hours=1))),
+                admission=replace(
+                    stands.admission,
+                    assignments=tuple(
+                        replace(a, places=(("block-1/rack-3", 1), ("block-1/rack-4", 1)))
+                        for a in stands.admission.assignments
                     ),
                 ),
             )

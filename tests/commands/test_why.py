@@ -23,7 +23,7 @@ from tests.builders import (
     the_queues,
     waiting_condition,
 )
-from tests.commands.stories import preempted_world
+from tests.commands.stories import STORIES, preempted_world
 
 
 def ask(text: str, world: FakeWorld | None = None):
@@ -138,3 +138,17 @@ def test_a_job_that_lost_a_node_says_so():
     fleet = a_fleet(queues=[a_cluster_queue("research")], workloads=(job,))
     _, page = run(parse("why train", ANA), FakeWorld(fleet))
     assert "a node failed" in str(page.parts)
+
+
+@pytest.mark.parametrize("text", ["why llm-ft-7 please", "quota research now", "quota research 2"])
+def test_words_that_mean_nothing_are_not_ignored(text: str):
+    with pytest.raises(UsageError) as caught:
+        run(parse(text, ANA), FakeWorld())
+    assert text.rpartition(" ")[2] in caught.value.sentence
+    assert text.rpartition(" ")[0] in caught.value.next_step
+
+
+def test_nobody_is_told_of_quota_that_lacks_when_a_place_does():
+    said = plain(run(parse("why train-1", ANA), STORIES["why-no-place"][1])[1].headline)
+    assert said.startswith("train-1 waits for room in one place: its 4 pods must stand in one rack")
+    assert "Quota isn't what it lacks" in said
