@@ -33,6 +33,17 @@ _OTHER_SLICE = (
     r"could not assign (?P<flavor>\S+) flavor since the original workload is assigned: "
     r"(?P<detail>.*)"
 )
+_TOPOLOGY_REQUEST = (
+    r"no requested topology level(?: for (?:slices|additional slice layer))?: ",
+    r"podset slice topology \S+ is above the podset topology ",
+    r"additional slice layer (?:topology|size) ",
+    r"invalid (?:affinity )?node selectors: ",
+    r"invalid preferred node affinity terms: ",
+    r"invalid podSetUpdate for PodSet ",
+    r"unable to calculate domain capacities for PodSet ",
+    r"Cannot replace the node, because ",
+    r"cannot find replacement assignment for unhealthy node: ",
+)
 _QUEUE_GONE = (
     r"(?:ClusterQueue|LocalQueue) (?P<subject>\S*) "
     r"(?:not found|doesn't exist|is terminating or missing)"
@@ -43,7 +54,8 @@ NEXT_POD_SET = re.compile(rf"; (?={POD_SET})")
 NEXT_REFUSAL = re.compile(
     r", (?=insufficient (?:unused )?quota for |untolerated taint |resource [^\s\"]+ unavailable "
     r"|flavor \S+ (?:not found|doesn't match|does not provide)|Flavor \"|skipping flavor "
-    r"|could not assign |topology \"|no topology domains )"
+    r"|could not assign |topology \"|no topology domains "
+    rf"|{'|'.join(_TOPOLOGY_REQUEST)})"
 )
 SUFFIX = re.compile(
     r"\. (?:Pending the (?P<what>preemption|migration) of (?P<pending>\d+) workload\(s\)"
@@ -74,6 +86,7 @@ REFUSALS: Patterns = (
         Kind.TOPOLOGY_PLACEMENT_FAILED,
         r'topology "(?P<detail>[^"]+)" (?:doesn\'t|allows) .*',
         r"no topology domains at level: (?P<detail>.+)",
+        *(rf"{begins}.*" for begins in _TOPOLOGY_REQUEST),
     ),
 )
 

@@ -95,6 +95,40 @@ def test_a_flavor_that_can_t_serve_is_no_matching_flavor(text: str, flavor, reso
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'topology "racks" doesn\'t allow to fit any of 2 pod(s)',
+        'topology "racks" allows to fit only 1 out of 2 slice(s)',
+        (
+            'topology "racks" doesn\'t allow to fit; 1/2 slice(s) fit on level rack. Total nodes: 3; '
+            "excluded: nodeSelector: 1"
+        ),
+        "no topology domains at level: rack",
+        "no requested topology level: rack",
+        "no requested topology level for slices: rack",
+        "no requested topology level for additional slice layer: rack",
+        "podset slice topology block is above the podset topology rack",
+        "additional slice layer topology block must be at a lower level than rack",
+        "additional slice layer size 3 must evenly divide parent layer size 8",
+        "invalid node selectors: map[a:b], reason: no such operator",
+        "invalid affinity node selectors: &NodeSelector{}, reason: no such operator",
+        "invalid preferred node affinity terms: [], reason: no such operator",
+        "invalid podSetUpdate for PodSet main, error: conflict",
+        "unable to calculate domain capacities for PodSet main, error: x",
+        (
+            "Cannot replace the node, because the existing topologyAssignment is invalid, as it "
+            "contains the stale domain [n1]"
+        ),
+        "cannot find replacement assignment for unhealthy node: n1",
+    ],
+)
+def test_what_a_topology_refuses_is_a_placement_that_failed(text: str):
+    assert parse_refusal(text).kind is Kind.TOPOLOGY_PLACEMENT_FAILED
+    message = parse_message(pod_sets(f"{TAINT}, {text}"))
+    assert [refusal.text for refusal in message.refusals] == [TAINT, text]
+
+
 def test_amounts_are_in_kueues_units():
     cpu = parse_refusal("insufficient unused quota for cpu in flavor x, 500m more needed")
     memory = parse_refusal("insufficient unused quota for memory in flavor x, 36Gi more needed")

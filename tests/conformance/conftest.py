@@ -34,3 +34,11 @@ def fair_kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kueue]:
 def plain_kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kueue]:
     """Kueue without fair sharing: it preempts by the classical rules."""
     yield from _running(tmp_path_factory, "plain", KueueOptions(configuration=_FAST))
+
+
+@pytest.fixture(scope="session")
+def granular_kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kueue]:
+    """Kueue that names each reason for a wait itself, as it will by default from v0.20 on."""
+    gates = {"UnadmittedWorkloadsObservability": True}
+    options = KueueOptions(feature_gates=gates, configuration=_FAST)
+    yield from _running(tmp_path_factory, "granular", options)

@@ -18,6 +18,7 @@ from capacity.model import (
 FLAVORS = ("f0", "f1", "f2")
 GPU = "example.com/gpu"
 CPU = "cpu"
+MEMORY = "memory"
 LARGE = (1_000_000, 10**15, UNLIMITED)
 SMALL = (0, 5)
 
@@ -63,15 +64,25 @@ def resource_groups(
     resources = (GPU, CPU) if rng.random() < 0.3 else (GPU,)
     if not flavors:
         return ()
-    return (
-        ResourceGroup(
-            resources,
-            tuple(
-                FlavorQuotas(name, {r: quota(rng, r, odd, limits=limits) for r in resources})
-                for name in flavors
-            ),
-        ),
+    if odd is LARGE and len(flavors) > 1 and rng.random() < 0.3:
+        first = group(rng, flavors[:-1], resources, odd, limits=limits)
+        return (first, group(rng, flavors[-1:], (MEMORY,), odd, limits=limits))
+    return (group(rng, flavors, resources, odd, limits=limits),)
+
+
+def group(
+    rng: random.Random,
+    flavors: list[str],
+    resources: tuple[str, ...],
+    odd: tuple[int, ...],
+    *,
+    limits: bool,
+) -> ResourceGroup:
+    listed = tuple(
+        FlavorQuotas(name, {r: quota(rng, r, odd, limits=limits) for r in resources})
+        for name in flavors
     )
+    return ResourceGroup(resources, listed)
 
 
 def weight(rng: random.Random) -> Decimal:
@@ -112,9 +123,9 @@ def held(
     rng: random.Random, groups: tuple[ResourceGroup, ...], most: int
 ) -> dict[FlavorResource, int]:
     """One workload's quota: one flavor for all resources of the group."""
-    (group,) = groups
-    flavor = rng.choice(group.flavors).name
+    chosen = rng.choice(groups)
+    flavor = rng.choice(chosen.flavors).name
     found: Mapping[str, int] = {
-        r: rng.randint(1, most) * (500 if r == CPU else 1) for r in group.covered_resources
+        r: rng.randint(1, most) * (500 if r == CPU else 1) for r in chosen.covered_resources
     }
     return {FlavorResource(flavor, r): n for r, n in found.items()}

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -17,12 +18,15 @@ from capacity.quota import Tree, borrowed, can_reserve, potential_available
 from capacity.share import weighted_share
 from tests.cluster.kueue import Kueue
 from tests.conformance import live
-from tests.conformance.forest import FLAVORS, GPU, RandomTree, random_tree
+from tests.conformance.forest import FLAVORS, RandomTree, random_tree
 from tests.conformance.live import Live, eventually, how_many
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 TREES = how_many("GPUBOT_CONFORMANCE_TREES", few=25, in_ci=150)
 BATCH = 25
+QUEUES = 5
+FITTING = 5
+ASKED: Counter[str] = Counter()
 NOW = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -46,7 +50,9 @@ class Probe:
         refusals = parse_message(found.message).refusals
         if found.status == "True" or not refusals:
             return False
-        mine = [r for r in refusals if r.flavor == self.pair.flavor and r.resource]
+        mine = [
+            r for r in refusals if (r.flavor, r.resource) == (self.pair.flavor, self.pair.resource)
+        ]
         if self.value > self.potential:
             return any(
                 (r.kind, r.requested, r.capacity)
@@ -73,6 +79,7 @@ def test_no_figure_differs_from_the_controllers(fair_kueue: Kueue, seed: int):
         tree = ours(trees)
         check_status(client, tree, trees)
         check_probes(client, tree, trees, random.Random(seed))
+        assert min(ASKED["fits"], ASKED["refused"]) > BATCH
     finally:
         remove(client)
 
@@ -147,31 +154,73 @@ def check_status(client: Live, tree: Tree, trees: list[RandomTree]) -> None:
 
 
 def check_probes(client: Live, tree: Tree, trees: list[RandomTree], rng: random.Random) -> None:
-    chosen = []
-    for at, each in enumerate(trees):
-        node = tree.cluster_queue(rng.choice(each.queues).name)
-        pair = rng.choice([pair for pair in node.quotas if pair.resource == GPU])
-        chosen.append(
-            (at, node.name, pair, can_reserve(node, pair), potential_available(node, pair))
+    """Ask for what can't be had at once, since it changes nothing; for what can, one a root."""
+    pairs = {root: chosen(tree, queues, rng) for root, queues in by_root(tree, trees).items()}
+    refused = [p for found in pairs.values() for at in found for p in beyond(tree, *at)]
+    ask(client, refused)
+    for turn in range(FITTING):
+        ask(client, [p for found in pairs.values() for p in within(tree, found[turn : turn + 1])])
+
+
+def by_root(tree: Tree, trees: list[RandomTree]) -> dict[str, list[str]]:
+    """Return the queues that share quota with each other, under their root's name."""
+    found: dict[str, list[str]] = {}
+    for each in trees:
+        for queue in each.queues:
+            root = tree.cluster_queue(queue.name)
+            while root.parent is not None:
+                root = root.parent
+            found.setdefault(root.name, []).append(queue.name)
+    return found
+
+
+def chosen(tree: Tree, queues: list[str], rng: random.Random) -> list[tuple[str, FlavorResource]]:
+    """Return up to five queues of a root with all their pairs, in any order."""
+    some = rng.sample(queues, min(QUEUES, len(queues)))
+    found = [(name, pair) for name in some for pair in tree.cluster_queue(name).quotas]
+    return rng.sample(found, len(found))
+
+
+def beyond(tree: Tree, queue: str, pair: FlavorResource) -> list[Probe]:
+    """Return requests that can't be had now: just too much for now, and around too much ever."""
+    node = tree.cluster_queue(queue)
+    can, most = can_reserve(node, pair), potential_available(node, pair)
+    return [
+        Probe(f"{queue}-{pair.flavor}-{slug(pair)}-{value}", queue, pair, value, can, most)
+        for value in sorted({can + 1, most, most + 1})
+        if can < value < UNLIMITED
+    ]
+
+
+def within(tree: Tree, found: list[tuple[str, FlavorResource]]) -> list[Probe]:
+    """Return requests for exactly what can be had now."""
+    probes = []
+    for queue, pair in found:
+        node = tree.cluster_queue(queue)
+        can = can_reserve(node, pair)
+        if 0 < can < UNLIMITED:
+            name = f"{queue}-{pair.flavor}-{slug(pair)}-fits"
+            probes.append(Probe(name, queue, pair, can, can, potential_available(node, pair)))
+    return probes
+
+
+def slug(pair: FlavorResource) -> str:
+    return pair.resource.rpartition("/")[2]
+
+
+def ask(client: Live, probes: list[Probe]) -> None:
+    client.create(
+        live.workload(
+            p.name,
+            p.queue,
+            [(1, {p.pair.resource: live.text(p.pair.resource, p.value)})],
+            flavor_name=p.pair.flavor,
         )
-    for step in range(4):
-        probes = [
-            Probe(f"probe-{at}-{step}", queue, pair, value, can, potential)
-            for at, queue, pair, can, potential in chosen
-            for value in [(can, can + 1, potential, potential + 1)[step]]
-            if 0 < value < UNLIMITED
-        ]
-        client.create(
-            live.workload(
-                p.name,
-                p.queue,
-                [(1, {p.pair.resource: str(p.value)})],
-                flavor_name=p.pair.flavor,
-            )
-            for p in probes
-        )
-        wait_for_answers(client, probes)
-        client.delete("Workload", [p.name for p in probes])
+        for p in probes
+    )
+    wait_for_answers(client, probes)
+    ASKED.update(["fits" if p.value <= p.can else "refused" for p in probes])
+    client.delete("Workload", [p.name for p in probes])
 
 
 def wait_for_answers(client: Live, probes: list[Probe]) -> None:
