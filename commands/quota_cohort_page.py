@@ -3,6 +3,8 @@
 [pure]
 """
 
+from collections.abc import Sequence
+
 from commands.footer import FREE_IS_NO_PROMISE, footer, gap_notices
 from commands.page import Action, Bold, Line, Page, Paragraph, Part, Table
 from commands.quota_cohort import CohortPair, CohortQuotaAnswer, Row
@@ -16,7 +18,10 @@ _OFF = {"stopped": "stopped", "inactive": "off", "cycle": "off (loop)"}
 def cohort_page(answer: CohortQuotaAnswer) -> Page:
     """Show the tree, one row per queue, the cards with most of them first."""
     detailed = answer.pairs[:_DETAILED]
-    parts: list[Part] = [_table(pair, answer) for pair in detailed if pair.rows]
+    shown = [pair for pair in detailed if pair.rows]
+    parts: list[Part] = [_table(pair, answer) for pair in shown]
+    if answer.in_full:
+        parts = [_whole_table(shown, answer)] if shown else []
     parts += _rest(answer.pairs[_DETAILED:])
     if any(row.borrowed or row.lent_least for pair in detailed for row in pair.rows):
         parts.append(Paragraph((_LEGEND,)))
@@ -92,21 +97,32 @@ def _looped(answer: CohortQuotaAnswer) -> bool:
 
 
 def _table(pair: CohortPair, answer: CohortQuotaAnswer) -> Table:
-    pages = f", page {answer.page} of {answer.pages}" if answer.pages > 1 else ""
-    headers = _ALL_HEADERS if answer.in_full else _HEADERS
-    cells = _all_cells if answer.in_full else _cells
     return Table(
-        headers=headers,
-        rows=tuple(cells(row, pair.pair.resource) for row in pair.rows),
-        caption=f"{card(pair.pair)} in {answer.cohort}{pages}",
-        numeric=tuple(range(1, len(headers))),
+        headers=("queue", "own", "reserved", "can start"),
+        rows=tuple(_cells(row, pair.pair.resource) for row in pair.rows),
+        caption=f"{card(pair.pair)} in {answer.cohort}{_which(answer)}",
+        numeric=(1, 2, 3),
         more=_ask(answer, answer.page + 1) if answer.page < answer.pages else "",
     )
 
 
-_HEADERS = ("queue", "own", "reserved", "can start")
-_ALL_HEADERS = (
-    "queue",
+def _whole_table(pairs: Sequence[CohortPair], answer: CohortQuotaAnswer) -> Table:
+    """Return one table of all cards with all figures: a message shows only one wide table well."""
+    headers = ("queue", "card", *_ALL_FIGURES)
+    return Table(
+        headers=headers,
+        rows=tuple(_all_cells(row, pair) for pair in pairs for row in pair.rows),
+        caption=f"All figures of {answer.cohort}{_which(answer)}",
+        numeric=tuple(range(2, len(headers))),
+        more=_ask(answer, answer.page + 1) if answer.page < answer.pages else "",
+    )
+
+
+def _which(answer: CohortQuotaAnswer) -> str:
+    return f", page {answer.page} of {answer.pages}" if answer.pages > 1 else ""
+
+
+_ALL_FIGURES = (
     "own",
     "may borrow",
     "may lend",
@@ -126,8 +142,9 @@ def _cells(row: Row, resource: str) -> tuple[Line, ...]:
     )
 
 
-def _all_cells(row: Row, resource: str) -> tuple[Line, ...]:
+def _all_cells(row: Row, pair: CohortPair) -> tuple[Line, ...]:
     """Return a row with all its figures; the top has nobody to borrow from or to lend to."""
+    resource = pair.pair.resource
     limits = (row.borrowing_limit, row.lending_limit)
     borrow, lend = ("any" if n is None else number(resource, n) for n in limits)
     if row.is_root:
@@ -137,6 +154,7 @@ def _all_cells(row: Row, resource: str) -> tuple[Line, ...]:
         own += f" (own {number(resource, row.own_nominal)})"
     return (
         (_branch(row) + row.name,),
+        (card(pair.pair),),
         (own,),
         (borrow,),
         (lend,),
