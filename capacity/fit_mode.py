@@ -72,21 +72,25 @@ def way_of(board: Board, asker: Asker, pair: FlavorResource, amount: int) -> Way
     node = board.tree.cluster_queue(asker.queue.name)
     if amount > potential_available(node, pair) or pair not in node.quotas:
         return NONE
-    distance, _ = height_that_fits(node, pair, amount)
+    distance, reclaims = height_that_fits(node, pair, amount)
     if amount <= can_reserve(node, pair):
         return Way(Mode.FIT, distance)
-    if not looks_for_victims(node, asker.queue, pair, amount, board.fair_sharing):
+    quota = node.quotas[pair]
+    own = quota.nominal >= amount
+    if not (own or reclaims or borrows_by_force(asker.queue, board.fair_sharing)):
         return Way(Mode.NO_FIT, distance)
-    return (board.oracle or by_preemption)(board, asker, pair, amount)
+    if board.oracle is not None:
+        return board.oracle(board, asker, pair, amount)
+    return by_preemption(board, asker, pair, amount) or Way(Mode.NO_CANDIDATES, distance)
 
 
-def by_preemption(board: Board, asker: Asker, pair: FlavorResource, amount: int) -> Way:
-    """Return the way to an amount that doesn't fit now, with the victims if there are any."""
+def by_preemption(board: Board, asker: Asker, pair: FlavorResource, amount: int) -> Way | None:
+    """Return the way to an amount that doesn't fit now, with its victims; None without any."""
     node = board.tree.cluster_queue(asker.queue.name)
     request = Asker(asker.queue, {pair: amount}, asker.priority, asker.since, asker.now)
     found = victims(board.tree, board.reserving, request, {pair})
     if not found:
-        return Way(Mode.NO_CANDIDATES, height_that_fits(node, pair, amount)[0])
+        return None
     after = board.tree.copy()
     for victim in found:
         after.remove_usage(victim.cluster_queue, victim.frees)
@@ -107,14 +111,18 @@ def looks_for_victims(
     It does if the amount is within the queue's nominal or in a subtree that can reclaim from
     elsewhere, or if the queue may borrow by preemption. It may find none: policies can be Never.
     """
-    rules = queue.preemption
-    if rules.borrow_within_cohort != "Never":
-        return True
-    if fair_sharing and rules.reclaim_within_cohort != "Never":
+    if borrows_by_force(queue, fair_sharing):
         return True
     quota = node.quotas.get(pair)
     own = quota is not None and quota.nominal >= amount
     return own or height_that_fits(node, pair, amount)[1]
+
+
+def borrows_by_force(queue: ClusterQueue, fair_sharing: bool) -> bool:
+    """Tell whether the queue may stop others' workloads also to borrow."""
+    rules = queue.preemption
+    by_share = fair_sharing and rules.reclaim_within_cohort != "Never"
+    return by_share or rules.borrow_within_cohort != "Never"
 
 
 def height_that_fits(node: Node, pair: FlavorResource, amount: int) -> tuple[int, bool]:
