@@ -3,6 +3,7 @@
 import json
 import random
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -24,8 +25,8 @@ from tests.conformance.live import Live, eventually, how_many
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 TREES = how_many("GPUBOT_CONFORMANCE_TREES", few=25, in_ci=150)
 BATCH = 25
-QUEUES = 5
-FITTING = 5
+QUEUES = 3
+FITTING = 4
 ASKED: Counter[str] = Counter()
 NOW = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -224,12 +225,21 @@ def ask(client: Live, probes: list[Probe]) -> None:
 
 
 def wait_for_answers(client: Live, probes: list[Probe]) -> None:
-    def unanswered() -> list[Probe]:
-        seen = client.workloads()
-        return [probe for probe in probes if not probe.is_answered(seen.get(probe.name))]
+    left = list(probes)
+
+    def answered() -> bool:
+        seen = client.read("Workload")
+        left[:] = [probe for probe in left if not probe.is_answered(found(seen, probe))]
+        return not left
 
     try:
-        eventually(lambda: not unanswered(), "the probes' answers", 30)
+        eventually(answered, "the probes' answers", 60)
     except AssertionError:
-        seen = client.workloads()
-        assert [(p, seen[p.name].condition("QuotaReserved")) for p in unanswered()] == []
+        seen = client.read("Workload")
+        told = [(p, w.condition("QuotaReserved") if (w := found(seen, p)) else None) for p in left]
+        assert told == []
+
+
+def found(seen: Mapping[str, live.Manifest], probe: Probe) -> Workload | None:
+    item = seen.get(probe.name)
+    return decode.workload(json.dumps(item).encode()) if item else None
