@@ -8,6 +8,7 @@ from tests.conformance.live import API, FLAVOR_LABEL, NAMESPACE, Manifest, workl
 
 TAINT = {"key": "maintenance", "value": "yes", "effect": "NoSchedule"}
 CHECK = "provisioning"
+HOST = "kubernetes.io/hostname"
 LOWER = {"preemption": {"withinClusterQueue": "LowerPriority"}}
 BEFORE = ("holder", "low", "slow", "drained", "retried", "rejected", "checked", "guest")
 """Those that get quota first; the others come when these have it."""
@@ -28,6 +29,8 @@ EXPECTED = {
     "other-namespace": Kind.MISCONFIGURED,
     "above-limit": Kind.MISCONFIGURED,
     "out-of-range": Kind.MISCONFIGURED,
+    "scattered": Kind.TOPOLOGY_PLACEMENT_FAILED,
+    "no-level": Kind.NO_MATCHING_FLAVOR,
     "low": Kind.EVICTING,
     "high": Kind.WAITING_FOR_PREEMPTED_WORKLOADS,
     "guest": Kind.EVICTING,
@@ -45,6 +48,10 @@ def world() -> list[Manifest]:
     """Flavors, queues and the admission check that the workloads below need."""
     tainted = flavor("sweep-tainted", {FLAVOR_LABEL: "sweep-tainted"})
     tainted["spec"]["nodeTaints"] = [TAINT]
+    racks = flavor("sweep-racks", {FLAVOR_LABEL: "sweep-racks"})
+    racks["spec"]["topologyName"] = "racks"
+    levels = {"levels": [{"nodeLabel": HOST}]}
+    topology = {**API, "kind": "Topology", "metadata": {"name": "racks"}, "spec": levels}
     four = {"sweep": 4}
     reclaim: dict[str, Any] = {"preemption": {"reclaimWithinCohort": "Any"}}
     checked = {"admissionChecksStrategy": {"admissionChecks": [{"name": CHECK}]}}
@@ -52,6 +59,7 @@ def world() -> list[Manifest]:
     queues = [
         cluster_queue("plain", four),
         cluster_queue("tainted", {"sweep-tainted": 4}),
+        cluster_queue("racks", {"sweep-racks": 8}),
         cluster_queue("lost", {"sweep-nowhere": 4}),
         cluster_queue("stopped", four, stopPolicy="Hold"),
         cluster_queue("picky", four, **labelled),
@@ -71,7 +79,14 @@ def world() -> list[Manifest]:
     limits = {"limits": [{"type": "Container", "max": {GPU: "1"}}]}
     meta = {"name": "most", "namespace": "ranged"}
     limit_range = {"apiVersion": "v1", "kind": "LimitRange", "metadata": meta, "spec": limits}
-    given = [namespace("ranged"), flavor("sweep", {FLAVOR_LABEL: "sweep"}), tainted, check]
+    given = [
+        namespace("ranged"),
+        flavor("sweep", {FLAVOR_LABEL: "sweep"}),
+        tainted,
+        topology,
+        racks,
+        check,
+    ]
     return [*given, *queues, *locals_, halted, nowhere, limit_range, ranged]
 
 
@@ -113,7 +128,10 @@ def workloads() -> dict[str, Manifest]:
     above, outside = _one("above-limit", "plain", 3), _one("out-of-range", "plain", 3)
     _container(above)["resources"]["limits"] = {GPU: "1"}
     outside["metadata"]["namespace"] = "ranged"
-    return {w["metadata"]["name"]: w for w in (*found, off, slow, above, outside)}
+    placed = [_one(name, "racks") for name in ("scattered", "no-level")]
+    for each, level in zip(placed, (HOST, "example.com/rack"), strict=True):
+        each["spec"]["podSets"][0]["topologyRequest"] = {"required": level}
+    return {w["metadata"]["name"]: w for w in (*found, off, slow, above, outside, *placed)}
 
 
 def _container(manifest: Manifest) -> Manifest:
