@@ -15,6 +15,7 @@ _RULES = {
     "InCohortReclaimWhileBorrowing": "{by} needed room for a more important job",
 }
 _EVICTED = {
+    "Preempted": "other jobs needed its GPUs",
     "PodsReadyTimeout": "not all its pods became ready in time",
     "AdmissionCheck": "an admission check took its admission back",
     "ClusterQueueStopped": "its ClusterQueue was stopped",
@@ -47,9 +48,14 @@ def eviction(answer: WhyAnswer) -> Line:
 
 
 def past_evictions(answer: WhyAnswer) -> str:
-    """Return how often it was stopped so far, by Kueue's reasons; empty if never."""
-    said = [f"{reason} {count(times, 'time')}" for reason, times in answer.evictions if times]
-    return f"Stopped so far: {', '.join(said)}." if said else ""
+    """Return how often it was stopped so far, and why; empty if never."""
+    said = [f"{count(times, 'time')} because {_plain(r)}" for r, times in answer.evictions if times]
+    return f"Stopped so far: {'; '.join(said)}." if said else ""
+
+
+def _plain(reason: str) -> str:
+    """Return a reason of Kueue's statistics in plain words; its own word where it is a new one."""
+    return _EVICTED.get(reason.partition("DueTo")[0], reason)
 
 
 def _rule(preempted: Preempted) -> str:
@@ -67,4 +73,4 @@ def _for_whom(preempted: Preempted) -> str:
 
 def reason_of(evicted: Evicted) -> str:
     """Return why it was stopped, in plain words; Kueue's own word where it is a new one."""
-    return _EVICTED.get(evicted.reason, evicted.reason)
+    return _plain(evicted.reason)
