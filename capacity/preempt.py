@@ -62,7 +62,7 @@ def _attempts(
     ways = {candidate.way for candidate in found}
     forbidden = asker.queue.preemption.borrow_within_cohort == "Never"
     node = tree.cluster_queue(asker.queue.name)
-    under = all(usage(node, pair) < node.quotas[pair].nominal for pair in contested)
+    under = all(usage(node, pair) < _nominal(node, pair) for pair in contested)
     if ways <= {Way.SAME_QUEUE} or (forbidden and not under):
         return (True,)
     if forbidden and Way.HIERARCHICAL not in ways:
@@ -127,3 +127,8 @@ def _fits(node: Node, wanted: Amounts, borrowing: bool) -> bool:
         amount <= can_reserve(node, pair) and (borrowing or not borrowing_with(node, pair, amount))
         for pair, amount in wanted.items()
     )
+
+
+def _nominal(node: Node, pair: FlavorResource) -> int:
+    quota = node.quotas.get(pair)
+    return quota.nominal if quota else 0
