@@ -19,6 +19,11 @@ ABOUT = (
     "of Kueue's own unit tests run against Gpubot's code: {ours} of {upstream}. The figures are "
     "Kueue's, the notation is ours (`tests/capacity/kueue_tables`)."
 )
+NOT_SIMULATED = (
+    "Not run: the 22 cases of TestScheduleForFairSharing (pkg/scheduler/scheduler_fs_test.go). They "
+    "are about whom fair sharing stops and admits, which the what-if leaves out, and says so; shares "
+    "themselves are counted (TestDominantResourceShare)."
+)
 WRITTEN = (
     "This page is written from there (`GPUBOT_UPDATE_GOLDEN=1` with "
     "`tests/capacity/test_kueue_tables.py`); a test fails when it lags."
@@ -81,6 +86,8 @@ def page() -> str:
         "# Kueue's own test tables",
         "",
         ABOUT.format(ours=ours, upstream=upstream),
+        "",
+        NOT_SIMULATED,
         "",
         WRITTEN,
         "",
