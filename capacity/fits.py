@@ -17,6 +17,7 @@ from capacity.preempt_candidates import Asker
 from capacity.quota import Node, Tree
 
 PLACEMENT = "node affinity and taints"
+BY_SHARES = "whom fair sharing would stop (judged by the rules without it)"
 LEAVES_OUT = (
     "topology",
     PLACEMENT,

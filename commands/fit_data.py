@@ -112,7 +112,7 @@ def answer_fit(fitting: Fitting, fleet: Fleet, ahead: int, now: datetime) -> Fit
         strict=queue.queueing_strategy == "StrictFIFO",
         priority=fitting.priority,
         notes=shape.notes,
-        leaves_out=_leaves_out(result, shape),
+        leaves_out=_leaves_out(result, shape, fleet),
         asked_at=now,
         as_of=fleet.as_of,
         source=fleet.source,
@@ -120,10 +120,11 @@ def answer_fit(fitting: Fitting, fleet: Fleet, ahead: int, now: datetime) -> Fit
     )
 
 
-def _leaves_out(result: fit.FitResult, shape: Shape) -> tuple[str, ...]:
+def _leaves_out(result: fit.FitResult, shape: Shape, fleet: Fleet) -> tuple[str, ...]:
     """Return what wasn't looked at: a manifest tells where its pods may go, a size doesn't."""
     told = all(pod_set.tolerations is not None for pod_set in shape.pod_sets)
-    return tuple(part for part in result.leaves_out if not told or part != fit.PLACEMENT)
+    left = tuple(part for part in result.leaves_out if not told or part != fit.PLACEMENT)
+    return (*left, fit.BY_SHARES) if fleet.fair_sharing else left
 
 
 def total(shape: Shape) -> dict[str, int]:

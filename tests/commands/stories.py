@@ -375,6 +375,7 @@ STORIES: dict[str, tuple[str, FakeWorld]] = {
     "fit-any-card": ("fit 2 x 8 vision", DEFAULT),
     "fit-behind-others": ("fit 16 a100", DEFAULT),
     "fit-another-card-behind-others": ("fit 2x8 h100", DEFAULT),
+    "fit-fair-sharing": ("fit 2x8 h100 --queue vision", world(*the_queues(), fair_sharing=True)),
     "fit-never": ("fit 64 h100", DEFAULT),
     "fit-beyond-own-quota": ("fit 16 h100 --queue serving --priority high", DEFAULT),
     "fit-by-preemption": ("fit 8 h100 --queue serving", full_world()),
