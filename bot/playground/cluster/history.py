@@ -45,7 +45,8 @@ def past(
     dice = random.Random(f"{seed}/past")  # noqa: S311  # a story, not a secret
     held = list(present)
     slots = [slot for node in nodes for slot in _slots(node, held, start)]
-    return [run for slot in slots for run in _backwards(slot, start, dice)]
+    taken: set[str] = set()
+    return [run for slot in slots for run in _backwards(slot, start, dice, taken)]
 
 
 def _slots(node: GpuNode, present: list[PodRun], start: datetime) -> Iterator[_Slot]:
@@ -60,7 +61,9 @@ def _slots(node: GpuNode, present: list[PodRun], start: datetime) -> Iterator[_S
             rest = rest[size:]
 
 
-def _backwards(slot: _Slot, start: datetime, dice: random.Random) -> Iterator[PodRun]:
+def _backwards(
+    slot: _Slot, start: datetime, dice: random.Random, taken: set[str]
+) -> Iterator[PodRun]:
     first, end = start - timedelta(days=DAYS), slot.busy_from
     while True:
         pause = dice.expovariate(1 / 2.0) * (3 if end.weekday() >= 5 else 1)
@@ -71,7 +74,9 @@ def _backwards(slot: _Slot, start: datetime, dice: random.Random) -> Iterator[Po
         team = dice.choices([t for t, _ in _TEAMS], [w for _, w in _TEAMS])[0]
         name, behaviour, _ = dice.choices(_JOBS[team], [w for *_, w in _JOBS[team]])[0]
         number = dice.randrange(1_000, 10_000)
-        job = f"{name}-{number}"
+        while (job := f"{name}-{number}") in taken:
+            number += 1
+        taken.add(job)
         yield PodRun(
             namespace=team,
             pod=f"{job}-0",
