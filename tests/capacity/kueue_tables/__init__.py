@@ -20,9 +20,10 @@ ABOUT = (
     "Kueue's, the notation is ours (`tests/capacity/kueue_tables`)."
 )
 NOT_SIMULATED = (
-    "Not run: the 22 cases of TestScheduleForFairSharing (pkg/scheduler/scheduler_fs_test.go). They "
-    "are about whom fair sharing stops and admits, which the what-if leaves out, and says so; shares "
-    "themselves are counted (TestDominantResourceShare)."
+    "Not run, because whom fair sharing stops isn't simulated: TestScheduleForFairSharing (22 cases, "
+    "pkg/scheduler/scheduler_fs_test.go), TestFairPreemptions (37) and TestMakeClusterQueueOrdering "
+    "(7). Where fair sharing is on, the answers say so; shares themselves are counted "
+    "(TestDominantResourceShare)."
 )
 WRITTEN = (
     "This page is written from there (`GPUBOT_UPDATE_GOLDEN=1` with "
