@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.modal_elements import line, lines, plain, select, upload, words
 from bot.modals import View, metadata
+from commands.parse import holds_manifest
 
 TITLE = "Would it fit?"
 CALLBACK = "fit"
@@ -56,7 +57,7 @@ _KINDS = "A Job, JobSet, PyTorchJob, RayJob, Workload or the like. Nothing is st
 
 def read(view: Mapping[str, Any]) -> Wish:
     """Read what was asked from a view payload, whatever state it is in."""
-    values = view.get("state", {}).get("values") or {}
+    values = (view.get("state") or {}).get("values") or {}
     found = {e: v for actions in values.values() for e, v in actions.items()}
     queue = str((_part(found, QUEUE).get("selected_option") or {}).get("value") or "")
     files = _part(found, FILE).get("files") or []
@@ -70,6 +71,8 @@ def read(view: Mapping[str, Any]) -> Wish:
 
 def wrong(wish: Wish) -> dict[str, str]:
     """Return a sentence for each field that can't be as it is; {} when one thing is asked."""
+    if holds_manifest(wish.size):
+        return {SIZE: "A size is like 2x8 h100. A manifest goes below."}
     given = [b for b, v in ((SIZE, wish.size), (FILE, wish.file), (PASTE, wish.paste)) if v]
     return {} if len(given) == 1 else dict.fromkeys(given or (SIZE,), _ONE)
 

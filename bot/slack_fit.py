@@ -56,13 +56,7 @@ class Fitting:
         async def work() -> None:
             caller = caller_of(body)
             self._edge.gate.admit(caller)
-            opened = await self._edge.client.call(
-                "views.open",
-                repeat="once",
-                trigger_id=body["trigger_id"],
-                view=fit_form.loading(channel),
-            )
-            view = opened["view"]
+            view = await self._previews.open(body, fit_form.loading(channel))
             await self._previews.show(
                 view, await self._first(caller, channel), self._previews.turn(view)
             )
@@ -91,20 +85,25 @@ class Fitting:
 
     async def _submit(self, ack: Any, body: dict[str, Any]) -> None:
         wish = fit_form.read(body["view"])
+        answer: dict[str, Any] = {}
 
         async def work() -> None:
-            answer: dict[str, Any] = {}
             try:
-                answer = _errors(fit_form.wrong(wish)) or _update(await self._in_time(wish, body))
+                answer.update(
+                    _errors(fit_form.wrong(wish)) or _update(await self._in_time(wish, body))
+                )
             except GpubotError as error:
-                words = f"{error.sentence} {error.next_step}".strip()
-                answer = _errors({wish.block: words})
+                answer.update(_errors({wish.block: f"{error.sentence} {error.next_step}".strip()}))
                 raise
             finally:
                 await ack(**answer)
 
-        async def tell(_: Page) -> None:
-            """It stands at the field already."""
+        place = {"id": fit_form.channel_of(body["view"])}
+        elsewhere = self._edge.teller(body | {"channel": place})
+
+        async def tell(page: Page) -> None:
+            if not answer:  # else it stands at the field; without one the modal has closed
+                await elsewhere(page)
 
         await self._edge.guarded("fit", work, tell)
 

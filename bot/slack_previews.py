@@ -33,6 +33,14 @@ class Previews:
         self._edge = edge
         self._open: OrderedDict[str, Open] = OrderedDict()
 
+    async def open(self, body: dict[str, Any], loading: dict[str, Any]) -> dict[str, Any]:
+        """Open a modal at once, because the right to open it lasts three seconds; return it."""
+        opened = await self._edge.client.call(
+            "views.open", repeat="once", trigger_id=body["trigger_id"], view=loading
+        )
+        view: dict[str, Any] = opened["view"]
+        return view
+
     def turn(self, view: dict[str, Any]) -> int:
         """Take the next turn to update this view; earlier turns are void from now on."""
         known = self._open.setdefault(str(view["id"]), Open(str(view["hash"])))

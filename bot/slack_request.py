@@ -79,13 +79,8 @@ class Requesting:
         async def work() -> None:
             caller = caller_of(body)
             self._edge.gate.admit(caller)
-            opened = await self._edge.client.call(
-                "views.open",
-                repeat="once",
-                trigger_id=body["trigger_id"],
-                view=modals.loading(channel),
-            )
-            await self._fill(opened["view"], prefilled(text, channel), caller)
+            view = await self._previews.open(body, modals.loading(channel))
+            await self._fill(view, prefilled(text, channel), caller)
 
         await self._edge.guarded("request", work, tell)
 

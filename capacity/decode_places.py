@@ -6,7 +6,7 @@ Upstream: TopologyAssignment in apis/kueue/v1beta2/workload_types.go; v1beta1 li
 """
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from sys import intern
 
 from capacity.decode_workload_wire import PlacesWire, SliceWire
@@ -21,7 +21,7 @@ def places(wire: PlacesWire | None) -> Places:
         return ()
     listed = (("/".join(d.values), d.count) for d in wire.domains or ())
     told = (place for part in wire.slices or () for place in _slice(part))
-    return tuple((intern(name), pods) for name, pods in islice((*listed, *told), MOST))
+    return tuple((intern(name), pods) for name, pods in islice(chain(listed, told), MOST))
 
 
 def _slice(wire: SliceWire) -> Iterator[tuple[str, int]]:

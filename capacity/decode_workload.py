@@ -174,7 +174,7 @@ def _owner(meta: WorkloadMetaWire) -> Owner | None:
 
 def _checks(status: WorkloadStatusWire) -> tuple[AdmissionCheckState, ...]:
     return tuple(
-        AdmissionCheckState(intern(c.name), intern(c.state), intern(c.message))
+        AdmissionCheckState(intern(c.name), intern(c.state), intern(c.message), c.retry_count or 0)
         for c in status.admission_checks or ()
     )
 

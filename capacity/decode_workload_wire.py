@@ -223,6 +223,7 @@ class CheckStateWire(Wire):
     name: str
     state: str = "Pending"
     message: str = ""
+    retry_count: int | None = None
 
 
 class RequestWire(Wire):

@@ -171,7 +171,8 @@ def _flavor(
     short = {need.pair: need.wanted for need in needs if need.short}
     if not short:
         return FlavorFit(name, Verdict.NOW, needs)
-    if not all(_may_preempt(node, queue, pair, amount) for pair, amount in short.items()):
+    fair = fleet is not None and fleet.fair_sharing
+    if not all(_may_preempt(node, queue, pair, short[pair], fair) for pair in short):
         return FlavorFit(name, Verdict.WAIT, needs)
     if fleet is None:
         return FlavorFit(name, Verdict.PREEMPTION, needs, simulated=False)
@@ -181,8 +182,10 @@ def _flavor(
     return FlavorFit(name, Verdict.PREEMPTION if found else Verdict.WAIT, needs, found)
 
 
-def _may_preempt(node: Node, queue: ClusterQueue, pair: FlavorResource, amount: int) -> bool:
+def _may_preempt(
+    node: Node, queue: ClusterQueue, pair: FlavorResource, amount: int, fair_sharing: bool
+) -> bool:
     rules = queue.preemption
     if {rules.reclaim_within_cohort, rules.within_cluster_queue} == {"Never"}:
         return False
-    return looks_for_victims(node, queue, pair, amount)
+    return looks_for_victims(node, queue, pair, amount, fair_sharing)

@@ -220,11 +220,12 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionCheckState:
-    """State of one AdmissionCheck: Pending, Ready, Retry or Rejected."""
+    """State of one AdmissionCheck: Pending, Ready, Retry or Rejected; ``retries`` so far."""
 
     name: str
     state: str
     message: str = ""
+    retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,8 @@ def same(a: str | float, b: str | float) -> bool:
 
 
 def _split(text: str | float) -> tuple[Decimal, str]:
+    if isinstance(text, int) and text.bit_length() > _LONGEST * 4:
+        raise UsageError("A number that long is not a quantity.", "Write it as 12, 500m or 36Gi.")
     written = text.strip() if isinstance(text, str) else repr(text)
     found = _FORM.fullmatch(written) if len(written) <= _LONGEST else None
     if found is None or isinstance(text, bool):

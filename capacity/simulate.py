@@ -27,7 +27,7 @@ LEAVES_OUT = (
     "workloads that finish or arrive meanwhile",
     "that stopped workloads queue again",
 )
-_FAIR = "preemption by fair shares (the rules without fair sharing are used)"
+_FAIR = "whom fair sharing stops, and in which order it tries (judged roughly, without its rules)"
 _CUT = f"queues beyond the first {TRIES} workloads tried"
 _UNCOUNTED = "{name}, which Kueue doesn't count in this cluster"
 _ORCHESTRATED = "when the orchestrator of {name}'s quota takes the new nominal over"

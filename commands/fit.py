@@ -8,12 +8,13 @@ from capacity.model import ClusterQueue, Fleet, quotas
 from commands.command import Ask, Command, World
 from commands.fit_data import FitAnswer, Fitting, answer_fit
 from commands.fit_page import fit_page
-from commands.fit_shape import Shape, Words, narrowed, read_words, shape_from
+from commands.fit_shape import GPU, Shape, Words, narrowed, read_words, shape_from
 from commands.manifest_ask import shape_of
 from commands.nearest import nearest
 from commands.page import Page
 from commands.queue_data import line_of
 from commands.scope import Scope, find, lookup, scope_of
+from commands.words import is_gpu
 
 
 def answer(ask: Ask, world: World) -> FitAnswer:
@@ -26,10 +27,8 @@ def answer(ask: Ask, world: World) -> FitAnswer:
     else:
         words = read_words(ask.args)
         queue, words = _words_queue(words, ask, fleet, world)
-        pairs = quotas(queue)
-        asked = [ask.options["resource"]] if "resource" in ask.options else []
-        flavors = dict.fromkeys(p.flavor for p in pairs)
-        shape = shape_from(words, flavors, (*asked, *(p.resource for p in pairs)))
+        flavors = dict.fromkeys(p.flavor for p in quotas(queue))
+        shape = shape_from(words, flavors, _resource(ask.options.get("resource", ""), queue))
         shape = narrowed(shape, _flavor(ask.options.get("flavor", ""), queue))
     priority = _priority(ask.options.get("priority", "") or shape.priority_class, fleet)
     ahead = sum(w.priority >= priority for w in line_of(queue.name, fleet, world).workloads)
@@ -93,6 +92,14 @@ def _flavor(name: str, queue: ClusterQueue) -> str:
         near = nearest(name, known.values())
         raise UnknownName(f"kind of card in {queue.name}", name, near)
     return known[name.casefold()]
+
+
+def _resource(name: str, queue: ClusterQueue) -> str:
+    """Return the GPU resource that is meant: the named one, else the queue's first."""
+    known = list(dict.fromkeys(p.resource for p in quotas(queue) if is_gpu(p.resource)))
+    if name and name not in known:
+        raise UnknownName(f"GPU resource in {queue.name}", name, nearest(name, known))
+    return name or next(iter(known), GPU)
 
 
 def _priority(asked: str, fleet: Fleet) -> int:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from capacity.errors import UnknownName, UsageError
 from capacity.model import PodSet
 from commands.nearest import nearest
-from commands.words import is_gpu
 
 GPU = "nvidia.com/gpu"
 _SHAPE = re.compile(r"(\d{1,6})(?:[x×*](\d{1,4}))?")
@@ -62,7 +61,7 @@ def read_words(args: Sequence[str]) -> Words:
     return Words(*sizes[0], tuple(names))
 
 
-def shape_from(words: Words, flavors: Iterable[str], resources: Iterable[str]) -> Shape:
+def shape_from(words: Words, flavors: Iterable[str], resource: str = GPU) -> Shape:
     """Return the shape of a size on a queue's flavors; a name that is none of them is unknown.
 
     One number ("16 h100") is asked for as one pod: only the sum counts for quota.
@@ -73,7 +72,6 @@ def shape_from(words: Words, flavors: Iterable[str], resources: Iterable[str]) -
         flavor = known.get(name.casefold(), "")
         if not flavor:
             raise UnknownName("kind of card here", name, nearest(name, known.values()))
-    resource = next((r for r in resources if is_gpu(r)), GPU)
     one = words.pods == 1
     size = str(words.each) if one else f"{words.pods} x {words.each}"
     pod_set = PodSet("main", words.pods, {resource: words.each})

@@ -3,6 +3,7 @@
 [pure]
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from capacity.errors import UsageError
 from capacity.model import PodSet
 from commands.fit_shape import Shape
 from commands.manifest_kinds import knows, pod_sets
-from commands.words import count
+from commands.words import count, listing
 
 MOST_BYTES = 64 * 1024
 _MOST_DEPTH = 40
@@ -20,6 +21,9 @@ _MOST_EVENTS = 20_000
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _PRIORITY = "kueue.x-k8s.io/priority-class"
 _MOST_PODS = 1_000_000
+_MOST_KINDS = 8
+_LONGEST_NAME = 253  # of a Kubernetes object
+_FENCE = re.compile(r"\s*(?:---\s*\n\s*)?```(?:(?:ya?ml|json)[ \t]*\n)?")
 _AGAIN = "Paste one whole Job, JobSet, PyTorchJob, RayJob or Workload."
 
 
@@ -30,10 +34,11 @@ def shape_of(text: str) -> Shape:
     """
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise UsageError(f"The manifest is larger than {MOST_BYTES // 1024} KiB.", _AGAIN)
-    documents = [d for d in _documents(text) if isinstance(d, Mapping)]
+    documents = [d for d in _documents(unfenced(text)) if isinstance(d, Mapping)]
     jobs = [d for d in documents if knows(d.get("kind"))]
     if not jobs:
-        kinds = ", ".join(sorted({str(d.get("kind"))[:40] for d in documents})) or "nothing"
+        named = sorted({str(d.get("kind"))[:40] for d in documents})
+        kinds = listing(named[:_MOST_KINDS]) or "nothing"
         raise UsageError(f"I see no job in it, only {kinds}.", _AGAIN)
     return _shape(jobs[0], len(jobs) - 1)
 
@@ -57,6 +62,15 @@ def _shape(job: Mapping[str, Any], others: int) -> Shape:
     )
 
 
+def unfenced(text: str) -> str:
+    """Return a manifest without the code fence that it was pasted in; another text as it is."""
+    fence = _FENCE.match(text)
+    if fence is None:
+        return text
+    inside = text[fence.end() :]
+    return inside.rpartition("```")[0] if "```" in inside else inside
+
+
 def _check(sets: tuple[PodSet, ...]) -> None:
     if not sets:
         raise UsageError("That job has no pods.", _AGAIN)
@@ -75,7 +89,7 @@ def _documents(text: str) -> list[Any]:
         mark = getattr(error, "problem_mark", None)
         where = f" near line {mark.line + 1}" if mark else ""
         raise UsageError(f"That isn't readable YAML{where}.", _AGAIN) from None
-    except ValueError as error:  # a date or number that YAML allows but can't exist
+    except (ValueError, OverflowError) as error:  # a date or number that can't exist
         raise UsageError(f"That isn't readable YAML: {error}.", _AGAIN) from None
 
 
@@ -84,6 +98,8 @@ def _check_events(text: str) -> None:
     for number, event in enumerate(yaml.parse(text, _LOADER)):
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise UsageError("I don't read anchors and aliases.", "Write the values out.")
+        if getattr(event, "tag", None):  # its constructors raise whatever they like
+            raise UsageError("I don't read tags such as !!int.", "Write plain values.")
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -102,4 +118,8 @@ def _block(mapping: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def _text(mapping: Mapping[str, Any], key: str) -> str:
     value = mapping.get(key)
-    return value if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    if len(value) > _LONGEST_NAME:
+        raise UsageError(f"Its {key} is longer than a name may be ({_LONGEST_NAME}).", _AGAIN)
+    return value

@@ -128,7 +128,7 @@ def _job_set(spec: Mapping[str, Any]) -> list[PodSet]:
 def _training_job(spec: Mapping[str, Any]) -> list[PodSet]:
     found = []
     for key, roles in spec.items():
-        if key.endswith("ReplicaSpecs") and isinstance(roles, Mapping):
+        if str(key).endswith("ReplicaSpecs") and isinstance(roles, Mapping):
             for name, role in roles.items():
                 read = _read(role if isinstance(role, Mapping) else {}, RoleWire)
                 found.append(_set(str(name).lower(), _or_one(read.replicas), read.template.spec))
@@ -190,6 +190,9 @@ def _parallel(job: JobWire) -> int:
 
 
 def _or_one(number: int | None) -> int:
+    """Return a count, 1 where none is given; two negative ones must not make a positive."""
+    if number is not None and number < 0:
+        raise UsageError("That job's numbers can't be right.", "Check counts and requests.")
     return 1 if number is None else number
 
 

@@ -43,7 +43,12 @@ def _split(text: str) -> tuple[str, str]:
     start = _MANIFEST.search(text)
     if start is None:
         return text, ""
-    return text[: start.start()], text[start.start() :].replace("```", "\n").strip("\n")
+    return text[: start.start()], text[start.start() :].strip("\n")
+
+
+def holds_manifest(text: str) -> bool:
+    """Tell whether words would be read as a manifest from some place on."""
+    return _MANIFEST.search(text) is not None
 
 
 def _words(text: str) -> list[str]:
@@ -94,6 +99,8 @@ def _arguments(found: Command, words: Sequence[str]) -> tuple[list[str], dict[st
         value = value if equals else next(rest, "")
         if not value or _DASHES.match(value):
             raise UsageError(f"--{name} needs a value.", f"For example: {found.examples[0]}")
+        if name in options:
+            raise UsageError(f"--{name} is there twice.", "Give it once.")
         options[name] = value.lstrip("@")
     return args, options
 

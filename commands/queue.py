@@ -16,7 +16,7 @@ from commands.nearest import nearest
 from commands.page import Action, Bold, Line, Page, Table
 from commands.queue_data import QueueAnswer, answer_queue, line_of
 from commands.queue_page import queue_page
-from commands.scope import Scope, known_names, lookup, scope_of
+from commands.scope import Scope, known_names, lookup, no_more, scope_of
 from commands.words import count, since
 
 _MOST_QUEUES = 30
@@ -49,6 +49,7 @@ def answer(ask: Ask, world: World) -> QueueAnswer | QueuesAnswer:
     """Answer for the named queue, team, cohort or job, or for the asker's own team."""
     fleet = world.fleet()
     ask, page = _with_page(ask)
+    no_more(ask, 1)
     scope = _scope(ask, fleet, world)
     if isinstance(scope, Workload):
         return _of_job(scope, fleet, world)

@@ -20,8 +20,9 @@ def answer(ask: Ask, world: World) -> QuotaAnswer:
     fleet = world.fleet()
     scope = scope_of(ask, fleet, world.people())
     no_more(ask, 2 if scope.kind == "cohort" else 1)
+    in_full = _in_full(ask)  # of a queue everything is shown anyway
     if scope.kind == "cohort":
-        number, in_full = page_number(ask, 1), _in_full(ask)
+        number = page_number(ask, 1)
         return answer_cohort(scope.name, fleet, world.now(), number, in_full=in_full)
     return answer_queues(scope, fleet, world.now())
 

@@ -21,7 +21,7 @@ from commands.quota_figures import (
     nominal_in_tree,
 )
 from commands.quota_queue import blocked
-from commands.words import is_gpu
+from commands.words import count, is_gpu
 
 ROWS = 30
 _DETAILED = 3
@@ -101,7 +101,9 @@ def answer_cohort(
     nodes = tuple(_walk(node, 0))
     pages = max(1, -(-len(nodes) // ROWS))
     if not 1 <= page <= pages:
-        raise UsageError(f"{cohort} has {pages} pages, not {page}.", f"Ask: /gpu quota {cohort}")
+        raise UsageError(
+            f"{cohort} has {count(pages, 'page')}, not {page}.", f"Ask: /gpu quota {cohort}"
+        )
     shown = nodes[(page - 1) * ROWS : page * ROWS]
     return CohortQuotaAnswer(
         cohort=cohort,

@@ -21,6 +21,7 @@ from commands.page import (
 )
 from commands.starts import tell_me
 from commands.wait_say import wait_words
+from commands.why_checks import checks
 from commands.why_data import ChoicesAnswer, WhyAnswer
 from commands.why_help import Remedy
 from commands.why_place import left_out, makes_room, not_ready, stands
@@ -114,7 +115,7 @@ def _progress(answer: WhyAnswer) -> list[Part]:
     preempted = answer.cause.preempted
     if preempted is not None and not preempted.current:
         lines.append(("Before: ", *story(answer)))
-    lines += [(f"Check {c.name}: {c.state}. {c.message}",) for c in answer.cause.checks[:6]]
+    lines += checks(answer)
     if answer.cause.kind is Kind.DEACTIVATED:
         resume = f"kubectl kueue resume workload {answer.workload} -n {answer.namespace}"
         lines.append(("Mend the reason, then switch it on again: ", Code(resume)))

@@ -76,7 +76,7 @@ def not_ready(answer: WhyAnswer) -> Line:
     return (
         said,
         Time(gang.since + READY_IN, clock=True),
-        ", unless your platform set another time.",
+        ", unless your platform set another time or switched that off.",
     )
 
 

@@ -190,6 +190,7 @@ def test_what_a_person_gave_is_in_no_log(
 
 def test_a_view_in_any_state_is_read() -> None:
     assert fit_form.read({}) == fit_form.Wish()
+    assert fit_form.read({"state": None}) == fit_form.Wish()
     odd = {"state": {"values": {"b": {FILE: {"files": []}, SIZE: {"value": None}}}}}
     assert fit_form.read(odd) == fit_form.Wish()
 
@@ -205,3 +206,24 @@ def test_bytes_that_mark_their_order_are_text() -> None:
     assert slack_files.text_of("\ufeffkind: Job".encode()) == "kind: Job"
     with pytest.raises(UsageError):
         slack_files.text_of(b"\xff")
+
+
+def test_a_fault_of_ours_reaches_the_person_with_its_reference(
+    stage: Stage, ana: SlackPerson
+) -> None:
+    stage.answer_error = RuntimeError("secret")
+    ana.submit(**{QUEUE: "vision", SIZE: "8"})
+    told = ana.wait_for_text("Something broke; nothing was changed. Ref")
+    assert told.only_for == "U0ANA"
+    assert "secret" not in told.text
+
+
+@pytest.mark.parametrize("size", ["8 {", "8 kind: Job", "--- 8"])
+def test_a_size_is_never_read_as_a_manifest(ana: SlackPerson, size: str) -> None:
+    ana.submit(**{QUEUE: "vision", SIZE: size})
+    ana.wait_for(lambda: "A size is like" in ana.modal().errors.get(SIZE, ""))
+
+
+def test_a_queue_that_is_named_twice_is_asked_about(ana: SlackPerson) -> None:
+    ana.submit(**{QUEUE: "vision", SIZE: "8 --queue research"})
+    ana.wait_for(lambda: "--queue is there twice" in ana.modal().errors.get(SIZE, ""))

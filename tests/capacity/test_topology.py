@@ -131,3 +131,8 @@ def test_the_older_version_lists_each_place():
     found = decode.workload(json.dumps(body).encode())
     assert found.admission
     assert found.admission.assignments[0].places == (("r1", 2),)
+
+
+def test_a_slice_that_claims_a_billion_places_costs_no_more_than_those_that_are_kept():
+    told = SliceWire(2**31 - 1, [LevelNamesWire(universal="a")], PodCountsWire(universal=1))
+    assert places(PlacesWire([told])) == (("a", 1),) * MOST

@@ -1,5 +1,7 @@
 """Pasted manifests: what they ask for, and that no text of any kind does harm."""
 
+import contextlib
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -197,3 +199,63 @@ def attempt(text: str) -> str:
         return shape_of(text).title
     except GpubotError as error:
         return error.sentence
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x: !!bool foo",
+        'x: !!int ""',
+        'x: !!float ""',
+        "x: !!timestamp foo",
+        "x: !local {a: 1}",
+        "x: " + "1:" * 3000 + "1.0",
+        "kind2: {1: x}",
+    ],
+)
+def test_yaml_that_breaks_a_parser_is_a_sentence_or_read(line: str):
+    with contextlib.suppress(UsageError):
+        assert shape_of(f"{JOB_TEXT}{line}\n").title == "Job eval"
+
+
+def test_a_key_that_is_no_string_breaks_nothing():
+    with pytest.raises(UsageError):
+        shape_of("kind: PyTorchJob\nspec: {1: x, null: y}\n")
+
+
+def test_a_quantity_of_thousands_of_digits_is_refused():
+    with pytest.raises(UsageError):
+        shape_of(JOB_TEXT.replace("gpu: 8", "gpu: 0x" + "f" * 40_000))
+
+
+def test_two_negative_counts_make_no_positive_one():
+    role = (
+        "{replicas: -2, template: {spec: {parallelism: -3, template: {spec: {containers: ["
+        "{name: a, resources: {requests: {nvidia.com/gpu: 1}}}]}}}}}"
+    )
+    with pytest.raises(UsageError):
+        shape_of(f"kind: JobSet\nspec: {{replicatedJobs: [{role}]}}\n")
+
+
+def test_a_name_longer_than_kubernetes_allows_is_not_echoed():
+    with pytest.raises(UsageError) as caught:
+        shape_of(JOB_TEXT.replace("name: eval", "name: " + "a" * 50_000))
+    assert len(caught.value.sentence) < 200
+
+
+@pytest.mark.parametrize(
+    "fenced", ["```{}```", "```yaml\n{}```\n", "\n```json\n{}\n```", "---\n```yml\n{}"]
+)
+def test_a_code_fence_is_not_part_of_the_manifest(fenced: str):
+    assert shape_of(fenced.format(JOB_TEXT)).title == "Job eval"
+
+
+def test_a_fence_inside_a_manifest_stays():
+    assert shape_of(f"{JOB_TEXT}# use ```kubectl``` for it\n").title == "Job eval"
+
+
+JOB_TEXT = """kind: Job
+metadata: {name: eval}
+spec:
+  template: {spec: {containers: [{name: a, resources: {requests: {nvidia.com/gpu: 8}}}]}}
+"""

@@ -8,6 +8,7 @@ from bot.blocks import render, size
 from bot.json_ import to_json
 from capacity.errors import GpubotError, UnknownName, UsageError
 from commands.command import Asker
+from commands.manifest_ask import unfenced
 from commands.parse import parse
 from commands.table import COMMANDS, EXAMPLES, command, run
 from tests.builders import ANA, OTTO, FakeWorld, some_people
@@ -51,7 +52,7 @@ def test_options_are_understood_with_equals_and_with_the_phones_long_dash(text: 
 def test_a_pasted_manifest_is_the_attachment():
     ask = parse("fit --queue vision\n```\nkind: Job\nspec: {}\n```", ANA)
     assert ask.options == {"queue": "vision"}
-    assert ask.attachment == "kind: Job\nspec: {}"
+    assert unfenced(ask.attachment) == "\nkind: Job\nspec: {}\n"
     assert parse("fit\nkind: Job", ANA).attachment == "kind: Job"
 
 

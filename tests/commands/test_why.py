@@ -152,3 +152,11 @@ def test_nobody_is_told_of_quota_that_lacks_when_a_place_does():
     said = plain(run(parse("why train-1", ANA), STORIES["why-no-place"][1])[1].headline)
     assert said.startswith("train-1 waits for room in one place: its 4 pods must stand in one rack")
     assert "Quota isn't what it lacks" in said
+
+
+@pytest.mark.parametrize(
+    "text", ["queue research foo 2", "quota research --show foo", "fit 8 --resource cpu"]
+)
+def test_no_word_is_dropped(text: str):
+    with pytest.raises(UsageError):
+        run(parse(text, ANA), FakeWorld())
