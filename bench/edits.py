@@ -34,6 +34,40 @@ spec:
       - name: nvidia.com/gpu
         nominalQuota: {quota}   # cards
 """
+FULL = (
+    """apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata:
+  name: q{number}
+  labels: {{team: t{number}}}
+spec:
+  cohortName: ml
+  namespaceSelector: {{}}
+  preemption: {{reclaimWithinCohort: Any, withinClusterQueue: LowerPriority}}
+  resourceGroups:
+  - coveredResources: [nvidia.com/gpu, cpu, memory]
+    flavors:
+"""
+    + "".join(
+        f"""    - name: {flavor}
+      resources:
+      - name: nvidia.com/gpu
+        nominalQuota: {{quota}}
+        borrowingLimit: 16
+      - name: cpu
+        nominalQuota: 512
+      - name: memory
+        nominalQuota: 4Ti
+"""
+        for flavor in ("h100", "a100", "l40s", "t4")
+    )
+    + """---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {{name: q{number}, namespace: t{number}}}
+spec: {{clusterQueue: q{number}}}
+"""
+)
 OTHER = (
     """apiVersion: apps/v1
 kind: Deployment
@@ -62,6 +96,19 @@ def index() -> None:
         warm = _seconds(lambda: indexer.at(second).find("c0", "ClusterQueue", "q0", WANTED))
     print(line("P6", cold, f"s-index-of-{FILES}-files", 10))
     print(line("P6", warm, "s-index-after-one-change", 0.2))
+
+
+def policy_index() -> None:
+    """The hardest case: every file holds capacity policy, so every byte is parsed."""
+    with tempfile.TemporaryDirectory(prefix="gpubot-bench-") as folder:
+        path = Path(folder) / "fleet.git"
+        files = {
+            f"clusters/c{n % CLUSTERS}/f{n}.yaml": FULL.format(number=n, quota=n % 64)
+            for n in range(FILES)
+        }
+        first = commit(path, files)
+        indexer = Indexer(Repository(path))
+        print(line("P6", _seconds(lambda: indexer.at(first)), f"s-index-of-{FILES}-policies", 10))
 
 
 def edit() -> None:
@@ -99,3 +146,4 @@ def _seconds(work: object) -> float:
 def main() -> None:
     edit()
     index()
+    policy_index()

@@ -49,7 +49,11 @@ def eviction(answer: WhyAnswer) -> Line:
 
 def past_evictions(answer: WhyAnswer) -> str:
     """Return how often it was stopped so far, and why; empty if never."""
-    said = [f"{count(times, 'time')} because {_plain(r)}" for r, times in answer.evictions if times]
+    told = [(_plain(reason), count(times, "time")) for reason, times in answer.evictions if times]
+    evicted = answer.cause.evicted
+    if evicted and eviction(answer) and [why for why, _ in told] == [reason_of(evicted)]:
+        return f"Stopped so far: {told[0][1]}."
+    said = [f"{times} because {why}" for why, times in told]
     return f"Stopped so far: {'; '.join(said)}." if said else ""
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from bot import logs
+from capacity.kueue import ClusterConfig, ClusterReader, Pace
 from tests.bot.databases import postgres_url, store, store_url  # noqa: F401  # fixtures
 from tests.bot.stage import Stage
+from tests.cluster.kueue import Kueue
 
 
 @pytest.fixture
@@ -45,3 +47,13 @@ def staged() -> Iterator[Callable[..., Stage]]:
 @pytest.fixture
 def stage(staged: Callable[..., Stage]) -> Stage:
     return staged()
+
+
+@pytest.fixture
+def reader(kueue_cluster: Kueue) -> Iterator[ClusterReader]:
+    """Our reader on the real Kueue."""
+    config = ClusterConfig("test", kubeconfig=str(kueue_cluster.control_plane.kubeconfig()))
+    made = ClusterReader(config, pace=Pace(pulse=0.5, longest_retry=1.0))
+    made.start()
+    yield made
+    made.stop()

@@ -12,7 +12,7 @@ from bot.history import Recorder
 from bot.history_book import Book
 from bot.sources import utc_now
 from bot.store import Store, open_store
-from capacity.kueue import ClusterConfig, ClusterReader, Pace
+from capacity.kueue import ClusterReader
 from commands.history import WINDOW, Stretch
 from tests.cluster.kueue import Kueue
 from tests.cluster.objects import (
@@ -27,15 +27,6 @@ from tests.cluster.objects import (
 
 pytestmark = pytest.mark.cluster
 WORKLOADS = f"/apis/{KUEUE_API}/namespaces/team/workloads"
-
-
-@pytest.fixture
-def reader(kueue_cluster: Kueue) -> Iterator[ClusterReader]:
-    config = ClusterConfig("test", kubeconfig=str(kueue_cluster.control_plane.kubeconfig()))
-    made = ClusterReader(config, pace=Pace(pulse=0.5, longest_retry=1.0))
-    made.start()
-    yield made
-    made.stop()
 
 
 @pytest.fixture

@@ -2,14 +2,14 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from bot.starts import LASTS, Awaited, News, Turn, judge
-from capacity.kueue import ClusterConfig, ClusterReader, Pace
+from capacity.kueue import ClusterReader
 from tests.cluster.kueue import Kueue
 from tests.cluster.objects import (
     KUEUE_API,
@@ -22,15 +22,6 @@ from tests.cluster.objects import (
 )
 
 pytestmark = pytest.mark.cluster
-
-
-@pytest.fixture
-def reader(kueue_cluster: Kueue) -> Iterator[ClusterReader]:
-    config = ClusterConfig("test", kubeconfig=str(kueue_cluster.control_plane.kubeconfig()))
-    made = ClusterReader(config, pace=Pace(pulse=0.5, longest_retry=1.0))
-    made.start()
-    yield made
-    made.stop()
 
 
 @pytest.fixture

@@ -116,7 +116,7 @@ def test_a_workload_is_read_whole() -> None:
     assert found.admission_gated_by == "example.com/budget"
     assert found.reclaimable == {"worker": 1}
     assert found.evictions == (("Preempted", 2), ("DeactivatedDueToRequeuingLimitExceeded", 1))
-    assert found.admission_checks[0].state == "Retry"
+    assert (found.admission_checks[0].state, found.admission_checks[0].retries) == ("Retry", 3)
     assert found.status == "Pending"
     assert (pods.count, pods.min_count, pods.topology) == (2, 1, "required cloud.example.com/rack")
     assert pods.node_selector == {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}

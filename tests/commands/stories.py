@@ -357,7 +357,7 @@ STORIES: dict[str, tuple[str, FakeWorld]] = {
                 8,
                 state="QuotaReserved",
                 admission_checks=(
-                    AdmissionCheckState("dws", "Retry", "the zone has no capacity"),
+                    AdmissionCheckState("dws", "Retry", "the zone has no capacity", 2),
                     AdmissionCheckState("budget", "Ready"),
                 ),
             )

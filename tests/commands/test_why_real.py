@@ -130,5 +130,5 @@ def test_pods_that_do_not_get_ready_are_told_of_before_and_after_kueue_stops_the
         )
         assert "slow is held back until" in headline
         assert "because not all its pods became ready in time" in headline
-        assert "Stopped so far: 1 time because not all its pods became ready in time." in said
+        assert "Stopped so far: 1 time." in said
         assert answer.cause.requeue.count == 1
